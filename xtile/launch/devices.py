@@ -9,6 +9,7 @@ from typing import Any
 from xtile.arguments.errors import ArgumentError, DeviceError, HostFunctionError, UnknownDeviceError
 from xtile.launch.executable import (
     CUDA_NAME,
+    FIELD_NAME,
     HIP_NAME,
     REFERENCE_NAME,
     TRITON_NAME,
@@ -44,6 +45,14 @@ def _load_for_reference(kernel: Kernel) -> Executable:
     from xtile.launch.reference import load
 
     return load(kernel)
+
+
+def _load_for_field(kernel: Kernel) -> Executable:
+    if kernel.binary is not None:
+        raise ArgumentError("the device 'field' runs no binaries; use an OpenCL device or a GPU")
+    from xtile.launch.field import load_for_field
+
+    return load_for_field(kernel)
 
 
 def _load_for_opencl(kernel: Kernel) -> Executable:
@@ -90,6 +99,13 @@ REFERENCE = Device(
     load=_load_for_reference,
 )
 
+FIELD = Device(
+    FIELD_NAME,
+    "the reference with exact numbers in place of floats, to compare a kernel with its port",
+    can_sanitize=False,
+    load=_load_for_field,
+)
+
 CUDA = Device(
     CUDA_NAME,
     "the first of NVIDIA's GPUs",
@@ -126,7 +142,7 @@ AUTOMATIC = Device(
 )
 
 DEVICES: dict[str, Device] = {
-    device.name: device for device in (REFERENCE, CUDA, HIP, TRITON, OPENCL, AUTOMATIC)
+    device.name: device for device in (REFERENCE, FIELD, CUDA, HIP, TRITON, OPENCL, AUTOMATIC)
 }
 """Every kind of device by name."""
 

@@ -12,10 +12,11 @@ from xtile.arguments.signature import Signature
 from xtile.text.diagnostics import Diagnostic, Diagnostics
 
 REFERENCE_NAME = "reference"
+FIELD_NAME = "field"
 CUDA_NAME = "cuda"
 HIP_NAME = "hip"
 TRITON_NAME = "triton"
-"""What `device=` calls the reference device, the first GPU of NVIDIA's and of AMD's, and the first
+"""What `device=` calls the reference device, the same with exact numbers, the first GPU of NVIDIA's and of AMD's, and the first
 that Triton compiles for; `cuda:1` is the second."""
 
 Grid = tuple[int, int, int]

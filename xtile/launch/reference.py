@@ -74,13 +74,17 @@ class ReferenceExecutable:
             SanitizerError: `sanitize` is set and mistakes were found.
             DiagnosticError: An instruction cannot be executed.
         """
-        converted = self._as_the_kernel_takes(_converted(self.signature, arguments))
+        converted = self._as_the_kernel_takes(self.converted(arguments))
         with time_limit(seconds, self.signature.name):
             if sanitize:
                 warnings = _sanitize(self.function, converted, grid, block, progress)
             else:
                 warnings = _run(self.function, converted, grid, block, workers, progress)
         return LaunchResult(REFERENCE_NAME, None, tuple(warnings))
+
+    def converted(self, arguments: Sequence[BoundArgument]) -> list[Argument]:
+        """The arguments as the engine takes them."""
+        return _converted(self.signature, arguments)
 
     def _as_the_kernel_takes(self, arguments: list[Argument]) -> list[Argument]:
         """The function's own arguments, where it takes those of its source."""

@@ -62,7 +62,8 @@ def run(
             takes an array in place of a pointer and the sizes and strides behind it, or all of
             them one by one.
         grid: The number of work-groups in x, y and z; missing modes are 1.
-        device: "reference"; "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
+        device: "reference"; "field" for the same with exact numbers, which are drawn, in place of
+            floats (docs/field.md); "cuda" for the first of NVIDIA's GPUs, "cuda:1" for the second;
             "hip" for the first of AMD's; "triton" for the first of either with machine code of
             Triton's; "opencl" for the best of Intel's OpenCL devices; "auto" for the first of
             "cuda", "hip" and "opencl" that is there and can run the kernel, and else "reference";

@@ -17,7 +17,7 @@ from xtile.semantics.compiler import Compiler
 from xtile.semantics.promises import report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, interpreted
 
 Combine: TypeAlias = Callable[[Sequence[Value], Sequence[Value]], "list[Array]"]
 """Applies the function to earlier and to later elements of each tuple, at all positions."""
@@ -76,7 +76,7 @@ class Combination:
         """Runs the region for one element after another: it changes shapes or has branches."""
         inner = shape[len(shape) - self._axes :]
         given = [np.broadcast_to(each, shape).reshape(-1, *inner) for each in (*earlier, *later)]
-        made = [np.empty(given[0].shape, dtype) for dtype in self._dtypes]
+        made = [interpreted(np.zeros(given[0].shape, dtype)) for dtype in self._dtypes]
         count = len(earlier)
         for position, row in enumerate(zip(*given, strict=True)):
             for all_, one in zip(made, self._run(state, row[:count], row[count:]), strict=True):
@@ -158,7 +158,7 @@ def check_order(
     backwards = reduced([source[::-1] for source in sources], identities, combine)
     for total, other in zip(totals, backwards, strict=True):
         if total.dtype.kind in "bi" and not np.array_equal(total, other):
-            differs = np.asarray(total != other)
+            differs = np.asanyarray(total != other)
             first, last = (int(np.ravel(each)[differs.argmax()]) for each in (total, other))
             message = (
                 f"the result depends on the order of the elements, which is not specified: it is "

@@ -97,7 +97,7 @@ def row_sums(operation: Any, compiler: Compiler) -> Step:
     is_transposed = operation.transpose_a is not None
 
     def compute(a: Array) -> Array:
-        return np.asarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed))))
+        return np.asanyarray(linalg.sum_of(to_wide(linalg.transposed(a, is_transposed))))
 
     return _blas(operation, compiler, (operation.a,), operation.b, compute)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from xtile.semantics.memory import Index, Memref, View, as_index, uniform_integers
+from xtile.semantics.memory import Index, Memref, View, as_index, strided, uniform_integers
 from xtile.semantics.state import State, per_row
 from xtile.semantics.values import Array, Value
 
@@ -82,10 +82,7 @@ class Block:
         if self.offset < 0 or last >= buffer.data.shape[0]:
             buffer.check(self.offset)
             buffer.check(last)
-        dtype = buffer.data.dtype
-        size = dtype.itemsize
-        strides = (self.strides[0] * size, self.strides[1] * size)
-        return np.ndarray((m, n), dtype, buffer.raw.data, self.offset * size, strides)
+        return strided(buffer, self.offset, (m, n), self.strides)
 
     def positions(self) -> npt.NDArray[np.int64]:
         """The positions in the buffer of the part's elements, in column order."""

@@ -29,6 +29,7 @@ from xdsl.traits import IsTerminator
 from xtile.semantics.capacity import TOO_LITTLE, check_values
 from xtile.semantics.configuration import Configuration
 from xtile.semantics.errors import ExecutionError, UnlocatedError
+from xtile.semantics.interpretation import interpretation
 from xtile.semantics.language import handler_of
 from xtile.semantics.memory import Buffer
 from xtile.semantics.state import State
@@ -197,11 +198,14 @@ class Compiler:
         try:
             check_values(operation)
             step = handler(operation, self)
-            return step if self.instrument is None else self.instrument(operation, step, self)
+            if self.instrument is not None:
+                step = self.instrument(operation, step, self)
         except MemoryError as error:
             raise ExecutionError(operation, TOO_LITTLE) from error
         except (UnlocatedError, ValueError) as error:
             raise ExecutionError(operation, str(error)) from error
+        current = interpretation()
+        return step if current is None else current.step(step, self.slots(operation.results))
 
 
 def _chain(region: Region) -> list[Block] | None:

@@ -113,7 +113,7 @@ def _inside(chosen: Sequence[Index], shape: Sequence[Value], checked: Sequence[i
     """Which elements are inside of the memory along the checked dimensions; None: all."""
     inside: Value = None
     for dimension in checked:
-        index, size = np.asarray(chosen[dimension]), shape[dimension]
+        index, size = np.asanyarray(chosen[dimension]), shape[dimension]
         if isinstance(size, np.ndarray):
             size = with_axes(size, index.ndim - size.ndim)
         fits = (index >= 0) & (index < size)

@@ -20,7 +20,7 @@ from xtile.semantics.state import State
 from xtile.semantics.upstream.access import update_elements
 from xtile.semantics.upstream.memref import UPDATES
 from xtile.semantics.upstream.numbers import number_of
-from xtile.semantics.values import Array, Value, choose
+from xtile.semantics.values import Array, Value, choose, contiguous
 from xtile.semantics.vector.arrays import AXES, as_array, spread
 
 Update = Callable[[Value, Value], Value]
@@ -84,7 +84,7 @@ def _atomic_compare_and_swap(operation: AtomicCompareAndSwapOp, compiler: Compil
 
 def _bits(numbers: Any) -> Array:
     """Numbers as integers of their width."""
-    array = np.ascontiguousarray(numbers)
+    array = contiguous(numbers)
     return array.view(np.dtype(f"u{array.itemsize}"))
 
 

@@ -32,7 +32,7 @@ from xtile.semantics.memory import Index, as_index
 from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.upstream.numbers import number_of
-from xtile.semantics.values import Array, Value, is_array
+from xtile.semantics.values import Array, Value, contiguous, is_array
 from xtile.semantics.vector.arrays import AXES, along, as_array, spread
 
 
@@ -88,7 +88,7 @@ def _shape_in_memory(operation: CooperativeMatrixLoadOp) -> tuple[int, int]:
 
 def _as(array: Array, dtype: np.dtype[Any]) -> Array:
     """Elements, which memory may hold as integers with their bits, or those integers."""
-    return np.ascontiguousarray(array).view(dtype)
+    return contiguous(array).view(dtype)
 
 
 def _unpacked(words: Array, matrix: CooperativeMatrixType, dtype: np.dtype[Any]) -> Array:

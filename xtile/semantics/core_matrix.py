@@ -24,7 +24,7 @@ from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.layout import Layout, extract, insert, layout_of
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import number_of
-from xtile.semantics.values import Array
+from xtile.semantics.values import Array, copied, interpreted
 
 
 def _layout(value: SSAValue, compiler: Compiler) -> Layout:
@@ -83,7 +83,7 @@ def _insert(operation: FragmentInsertOp, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         require_converged(state, operation)
         matrix = _transposed(state.values[dest])
-        inserted = np.array(np.broadcast_to(matrix, (state.rows, *matrix.shape[1:])))
+        inserted = copied(np.broadcast_to(matrix, (state.rows, *matrix.shape[1:])))
         insert(inserted, layout, index, state.full(state.values[value]), state.active())
         state.values[result] = _from_transposed(inserted)
 
@@ -103,7 +103,7 @@ def _map(operation: MapOp, compiler: Compiler) -> Step:
         matrices = [_transposed(values[source]) for source in sources]
         shape = (state.rows, *matrices[0].shape[1:])
         operands = [np.broadcast_to(matrix, shape) for matrix in matrices]
-        mapped = [np.zeros(shape, dtype) for dtype in dtypes]
+        mapped = [interpreted(np.zeros(shape, dtype)) for dtype in dtypes]
         before = state.mask
         try:
             for entry in range(layout.length):

@@ -12,7 +12,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.matrix_multiply import scaled_product
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
-from xtile.semantics.values import Array
+from xtile.semantics.values import Array, contiguous
 from xtile.semantics.vector.arrays import AXES
 
 
@@ -37,14 +37,14 @@ def _bits(values: Array, number: Number) -> Array:
     """The bits of numbers as bytes, of which the lowest are used."""
     if number.kind is Kind.INTEGER:
         return number.unsigned(values).astype(np.uint8)
-    return np.ascontiguousarray(values).view(np.uint8)
+    return contiguous(values).view(np.uint8)
 
 
 def _numbers(bits: Array, number: Number) -> Array:
     """The numbers with the bits that bytes have lowest."""
     if number.kind is Kind.INTEGER:
         return number.wrapped(bits.astype(np.int8))
-    return np.ascontiguousarray(bits).view(number.dtype)
+    return contiguous(bits).view(number.dtype)
 
 
 def _pack(operation: PackOp, compiler: Compiler) -> Step:
@@ -70,7 +70,7 @@ def _unpack(operation: UnpackOp, compiler: Compiler) -> Step:
     used = np.uint8(2**number.bits - 1)
 
     def step(state: State) -> None:
-        packed = np.moveaxis(np.ascontiguousarray(state.values[source]).view(np.uint8), axis, -1)
+        packed = np.moveaxis(contiguous(state.values[source]).view(np.uint8), axis, -1)
         bits = (packed[..., np.newaxis] >> positions) & used
         flat = bits.reshape(*packed.shape[:-1], -1)
         state.values[result] = np.moveaxis(_numbers(flat, number), -1, axis)

@@ -71,7 +71,7 @@ def _check_identities(
     for total, other in zip(totals, without(), strict=True):
         if total.dtype.kind in "bi":
             message = "combining an identity with the elements changes the result"
-            report_broken_promise(state, operation, np.asarray(total != other), message)
+            report_broken_promise(state, operation, np.asanyarray(total != other), message)
 
 
 def _turned(vector: Array, axis: int) -> Array:

@@ -80,7 +80,9 @@ class Positions:
         made = [as_index(spread(number.signed(state.values[slot]), rank)) for slot, number in pairs]
         if made and not self._has_all_axes:
             # One of them says how many elements there are.
-            made[0] = np.broadcast_to(np.asarray(made[0]), (*np.shape(made[0])[:AXES], *self.shape))
+            made[0] = np.broadcast_to(
+                np.asanyarray(made[0]), (*np.shape(made[0])[:AXES], *self.shape)
+            )
         return made
 
     def result(self, elements: Array) -> Value:

@@ -51,10 +51,10 @@ def _stride_of(view: View, modes: Sequence[int]) -> Index:
 
 def _check_no_gap(view: View, mode: int, expected: Index, mask: Mask, word: str) -> None:
     stride = view.strides[mode]
-    has_gap = (np.asarray(stride) != expected) & (np.asarray(view.shape[mode]) > 1)
+    has_gap = (np.asanyarray(stride) != expected) & (np.asanyarray(view.shape[mode]) > 1)
     # Where there is no element, there is none to be apart from another one.
     for size in view.shape:
-        has_gap = has_gap & (np.asarray(size) > 0)
+        has_gap = has_gap & (np.asanyarray(size) > 0)
     wrong = where_active(has_gap, mask)
     if wrong.any():
         raise UnlocatedError(

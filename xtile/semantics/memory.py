@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.interpretation import interpretation
 from xtile.semantics.values import Array, Value, first_where, is_array
 
 Mask: TypeAlias = "npt.NDArray[np.bool_] | None"
@@ -28,7 +29,7 @@ Index: TypeAlias = "int | npt.NDArray[np.int64]"
 
 def where_active(condition: Value, mask: Mask) -> npt.NDArray[np.bool_]:
     """The active work-items for which a condition holds."""
-    return np.asarray(condition if mask is None else condition & mask)
+    return np.asanyarray(condition if mask is None else condition & mask)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ class Buffer:
         parts: Parts | None = None,
         root: Buffer | None = None,
     ) -> None:
-        self.data = data
+        current = interpretation()
+        self.data = data = data if current is None else current.memory(data)
         self.raw: npt.NDArray[np.uint8] = data.view(np.uint8)
         self.name = name
         self.is_local = is_local
@@ -244,10 +246,18 @@ class View:
         last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
         self.buffer.check(offset)
         self.buffer.check(last)
-        step = dtype.itemsize
-        return np.ndarray(
-            shape, dtype, self.buffer.raw.data, offset * step, tuple(s * step for s in strides)
-        )
+        return strided(self.buffer, offset, shape, strides)
+
+
+def strided(buffer: Buffer, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """Elements of a buffer as an array that shares it; offset and strides count elements."""
+    data, step = buffer.data, buffer.data.dtype.itemsize
+    steps = tuple(stride * step for stride in strides)
+    array: Any = np.ndarray.__new__(
+        type(data), shape, data.dtype, buffer.raw.data, offset * step, steps
+    )
+    array.__array_finalize__(data)
+    return array
 
 
 class ViewChoice:

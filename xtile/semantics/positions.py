@@ -15,7 +15,7 @@ from xtile.semantics.memory import Buffer, View, parts
 from xtile.semantics.observer import Access, AccessKind, IntArray, Observer
 from xtile.semantics.ordering import Order, Token
 from xtile.semantics.storage import Storage
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, contiguous
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def positions_of(
         return
     found = addresses.memory_at(flat >> 1 if storage.is_packed else flat, storage.dtype, None)
     for view, active in parts(found, None):
-        elements = np.asarray(view.offset, np.int64)
+        elements = np.asanyarray(view.offset, np.int64)
         if storage.is_packed:
             elements = 2 * elements + (flat & 1)
         if active is None:
@@ -174,7 +174,7 @@ def _has_parts(position: Position, storage: Storage) -> bool:
 
 
 def _bytes_of(words: Array, shape: tuple[int, int, int]) -> Array:
-    return np.ascontiguousarray(words).view(np.uint8).reshape(shape)
+    return contiguous(words).view(np.uint8).reshape(shape)
 
 
 _ATOMIC = {

@@ -13,6 +13,7 @@ from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler, Instrument
 from xtile.semantics.configuration import Configuration, Size3, configuration_of
 from xtile.semantics.errors import RunWarnings
+from xtile.semantics.interpretation import interpretation
 from xtile.semantics.language import language_of
 from xtile.semantics.observer import Observer
 from xtile.semantics.state import State
@@ -146,10 +147,12 @@ def bind(
     buffers = Buffers(addresses)
     # Arguments that are too large for their type are infinite.
     with np.errstate(all="ignore"):
-        return [
+        values = [
             language.bind(parameter.type, _label(parameter, index), argument, buffers)
             for index, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True))
         ]
+    current = interpretation()
+    return values if current is None else [current.value(value) for value in values]
 
 
 def _label(parameter: SSAValue, index: int) -> str:

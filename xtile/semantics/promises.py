@@ -94,7 +94,7 @@ def no_overflow(
         for is_signed in signs:
             exact = _exact(function, number, is_signed, operands)
             least, largest = _limits(result, is_signed)
-            broken = np.asarray((exact < least) | (exact > largest), np.bool_)
+            broken = np.asanyarray((exact < least) | (exact > largest), np.bool_)
             if state.mask is not None:
                 broken = broken & with_axes(state.mask, broken.ndim - _AXES)
             if broken.any():
@@ -117,12 +117,12 @@ def _exact(
 ) -> Array:
     """The exact results, as Python's integers."""
     sign = number.signed if is_signed else number.unsigned
-    wide = [np.asarray(sign(operand)).astype(object) for operand in operands]
+    wide = [np.asanyarray(sign(operand)).astype(object) for operand in operands]
     if function is _OPERATOR.lshift:
         # The distance has no sign. Farther shifts lose all bits, too, and would take much memory.
         distance = np.minimum(number.unsigned(operands[1]), number.bits)
-        wide[1] = np.asarray(distance).astype(object)
-    return np.asarray(function(*wide), object)
+        wide[1] = np.asanyarray(distance).astype(object)
+    return np.asanyarray(function(*wide), object)
 
 
 def _limits(number: Number, is_signed: bool) -> tuple[int, int]:

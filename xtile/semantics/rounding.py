@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from xtile.semantics.values import Value, choose
+from xtile.semantics.values import Value, choose, is_exact
 
 
 def f64_to_f32_by_odd(value: Value) -> Value:
     """f64 to f32, rounded to odd: a later rounding to fewer bits is as if it were the only one."""
-    wide = np.asarray(value, np.float64)
+    if is_exact(value):
+        return value.astype(np.float32)
+    wide = np.asanyarray(value, np.float64)
     near = wide.astype(np.float32)
     bits = near.view(np.int32)
     is_inexact = (near != wide) & ~np.isnan(wide) & np.isfinite(near)

@@ -21,7 +21,7 @@ from xtile.semantics.memory import Buffer
 from xtile.semantics.observer import IntArray
 from xtile.semantics.upstream.allocation import undefined
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, contiguous, converted, interpreted
 
 _STORAGE_BITS = {"tf32": 32}
 """The bits that an element has in memory, where these are not its width."""
@@ -71,7 +71,7 @@ class Storage:
 
     def encoded(self, values: Value) -> Array:
         """What memory that is not packed holds for elements."""
-        return np.asarray(values, self.dtype)
+        return converted(values, self.dtype)
 
     def write(self, buffer: Buffer, elements: IntArray, values: Array) -> None:
         """Writes elements to a buffer; of those with the same position the last one stays.
@@ -95,8 +95,10 @@ class Storage:
     def undefined(self, shape: Sequence[int]) -> Array:
         """Elements that nothing is known of: all their bits are set."""
         if self.is_packed:
-            return np.asarray(from_bits(np.full(shape, 2**_HALF_BYTE - 1, np.uint8), self.number))
-        return undefined(int(np.prod(shape)), self.number.dtype).reshape(shape)
+            return np.asanyarray(
+                from_bits(np.full(shape, 2**_HALF_BYTE - 1, np.uint8), self.number)
+            )
+        return interpreted(undefined(int(np.prod(shape)), self.number.dtype).reshape(shape))
 
 
 def _shift(elements: IntArray) -> Array:
@@ -133,7 +135,7 @@ def storage_bits(number: Number) -> int:
 
 def to_bits(value: Value, number: Number) -> Array:
     """The bits of each element as an unsigned number; unused high bits are 0."""
-    array = np.ascontiguousarray(value).reshape(np.shape(value))
+    array = contiguous(value).reshape(np.shape(value))
     bits = array.view(np.dtype(f"u{array.dtype.itemsize}"))
     width = storage_bits(number)
     if width < 8 * bits.dtype.itemsize:
@@ -147,5 +149,5 @@ def from_bits(bits: Array, number: Number) -> Value:
         return number.wrapped(bits.astype(np.int64))[()]
     dtype = np.dtype(f"u{number.dtype.itemsize}")
     low = bits & bits.dtype.type(min(2 ** storage_bits(number), 2**64) - 1)
-    array: Any = np.ascontiguousarray(low.astype(dtype)).reshape(np.shape(bits))
+    array: Any = contiguous(low.astype(dtype)).reshape(np.shape(bits))
     return array.view(number.dtype)[()]

@@ -25,7 +25,7 @@ from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.promises import element_position
 from xtile.semantics.state import State, merged
 from xtile.semantics.upstream.numbers import Kind, Number
-from xtile.semantics.values import Array, Value, with_axes
+from xtile.semantics.values import Array, Value, contiguous, with_axes
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -188,7 +188,7 @@ def reach(
 def reach_positions(state: State, operation: Operation, pointers: int, mask: int | None) -> None:
     """Tells the observer if where an operation accesses memory depends on something unspecified."""
     reach(state, operation, mask, "the mask")
-    chosen = ALL if mask is None else np.asarray(state.values[mask])
+    chosen = ALL if mask is None else np.asanyarray(state.values[mask])
     reach(state, operation, pointers, "the pointer", chosen)
 
 
@@ -346,7 +346,7 @@ def _inverted(value: Value) -> Value:
     array = np.array(value)
     if array.dtype == np.bool_:
         return ~array[()]
-    bits = np.ascontiguousarray(array).view(np.uint8)
+    bits = contiguous(array).view(np.uint8)
     return (~bits).view(array.dtype).reshape(array.shape)[()]
 
 

@@ -7,22 +7,60 @@ which axes it has.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from xtile.semantics.interpretation import interpretation
 
 Array: TypeAlias = "npt.NDArray[Any]"
 
 Value: TypeAlias = Any
 """What an SSA value is at run time: a numpy scalar or array, or an object such as a memref."""
 
+_Given = TypeVar("_Given")
+
 NumberFunction: TypeAlias = Callable[[Value], Value]
+
+
+class Exact(np.ndarray[Any, Any]):
+    """Arrays of floats that an interpretation computes with exactly: no conversion rounds them."""
+
+
+def is_exact(*values: Value) -> bool:
+    """Whether numbers are interpreted, so that there is nothing to round."""
+    return any(isinstance(value, Exact) for value in values)
 
 
 def is_array(value: Value) -> TypeGuard[Array]:
     """Whether a number is an array, and not a scalar that all work-items share."""
-    return isinstance(value, np.ndarray)
+    # An interpretation holds scalars as arrays without dimensions.
+    return isinstance(value, np.ndarray) and bool(value.ndim)
+
+
+def contiguous(value: Value) -> Array:
+    """An array, of an interpretation too, whose elements follow each other in row-major order."""
+    array = np.asanyarray(value)
+    array = array if array.flags.c_contiguous else array.copy()
+    return array if array.ndim else array.reshape(1)
+
+
+def interpreted(array: _Given) -> _Given:
+    """A new array, or a number, as one of the launch's interpretation."""
+    current = interpretation()
+    return array if current is None else current.value(array)
+
+
+def copied(value: Value) -> Array:
+    """An array, of an interpretation too, that shares its memory with no other."""
+    return np.asanyarray(value).copy()
+
+
+def converted(value: Value, dtype: np.dtype[Any]) -> Array:
+    """An array, of an interpretation too, of numbers of a type."""
+    array = np.asanyarray(value)
+    return array if array.dtype == dtype else array.astype(dtype)
 
 
 # The type checker cannot follow numpy.where on values of any type.

@@ -61,7 +61,7 @@ def _bounded(predicate: BoundedAttr, type: Attribute) -> _Check:
     least, largest = predicate.lower_bound, predicate.upper_bound
 
     def check(value: Value) -> Array:
-        numbers = np.asarray(signed(value))
+        numbers = np.asanyarray(signed(value))
         broken = np.zeros(numbers.shape, np.bool_)
         if least is not None:
             broken |= numbers < least
@@ -76,10 +76,10 @@ def _same_elements(predicate: SameElementsAttr) -> _Check:
     sizes = predicate.get_values()
 
     def check(value: Value) -> Array:
-        first = np.asarray(value)
+        first = np.asanyarray(value)
         for dimension, size in enumerate(sizes):
             first = _first_of_groups(first, size, dimension)
-        return np.asarray(value) != first
+        return np.asanyarray(value) != first
 
     return check
 
@@ -96,11 +96,11 @@ def _div_by(predicate: DivByAttr, type: Attribute) -> _Check:
     # Pointers to halves of bytes are counted in these.
     scale = 2 if storage is not None and storage.is_packed else 1
     if isinstance(type, TensorViewType):
-        return lambda tensor: np.asarray(_address(tensor) % (divisor * scale) != 0)
+        return lambda tensor: np.asanyarray(_address(tensor) % (divisor * scale) != 0)
     step = 1 if storage is None else storage.step
 
     def check(value: Value) -> Array:
-        numbers = np.asarray(value).astype(np.int64)
+        numbers = np.asanyarray(value).astype(np.int64)
         if group is None:
             return numbers % (divisor * scale) != 0
         size, dimension = group

@@ -128,7 +128,7 @@ def _through_pointers(
         if state.unspecified:
             reach_positions(state, operation, pointers, mask)
             for slot in given:
-                matters = ALL if chosen is None else np.asarray(chosen)
+                matters = ALL if chosen is None else np.asanyarray(chosen)
                 reach(state, operation, slot, STORED, matters)
         positions = list(positions_of(values[pointers], chosen, storage, state.addresses))
         stored = None if new is None else np.ravel(values[new])
@@ -145,7 +145,7 @@ def _through_pointers(
         values[result] = old.reshape(shape)[()]
         if state.unspecified is None:
             return
-        missing = np.zeros(shape, np.bool_) if chosen is None else ~np.asarray(chosen)
+        missing = np.zeros(shape, np.bool_) if chosen is None else ~np.asanyarray(chosen)
         if unchanged is None:
             leave_unspecified(state, operation, result, storage.number, missing)
         else:
@@ -170,7 +170,7 @@ def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
         check_writable(position.buffer)
         if state.unspecified:
             reach(state, operation, value, STORED, box.kept)
-        operands = np.asarray(state.values[value])[box.kept]
+        operands = np.asanyarray(state.values[value])[box.kept]
         access.update(position.buffer, position.elements.ravel(), operands.ravel(), function)
 
     return step

@@ -160,8 +160,8 @@ def _for(operation: Operation, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         values = state.values
-        start, stop = (int(interpret(np.asarray(values[slot]))) for slot in (first, last))
-        increment = int(interpret(np.asarray(values[stride])))
+        start, stop = (int(interpret(np.asanyarray(values[slot]))) for slot in (first, last))
+        increment = int(interpret(np.asanyarray(values[stride])))
         if increment < 1:
             raise UnlocatedError(f"the step of a for loop must be at least 1, but is {increment}")
         copy(state, inits, carried)
@@ -207,7 +207,7 @@ def _assert(operation: Operation, compiler: Compiler) -> Step:
     message = cast("StringAttr", operation.properties["message"]).data
 
     def step(state: State) -> None:
-        holds = np.asarray(state.values[condition])
+        holds = np.asanyarray(state.values[condition])
         if not holds.all():
             position = element_position(int(np.argmin(holds)), holds.shape)
             raise UnlocatedError(f"the assertion does not hold for {position}: {message}")

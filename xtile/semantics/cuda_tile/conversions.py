@@ -23,7 +23,7 @@ from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream import casts
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import NumberFunction, Value, choose
+from xtile.semantics.values import NumberFunction, Value, choose, is_exact
 
 _LARGEST = {
     "f8E4M3FN": 448.0,
@@ -66,6 +66,8 @@ def float_to_float(source: Number, target: Number, mode: RoundingMode) -> Number
         return lambda value: _to_power(value.astype(np.float64), mode)
 
     def convert(value: Value) -> Value:
+        if is_exact(value):
+            return target.rounded(value)
         wide = value.astype(np.float64)
         return _to_float(wide, target, mode, is_nan=np.isnan(wide))
 
@@ -78,7 +80,7 @@ def _to_float(wide: Value, target: Number, mode: RoundingMode, is_nan: Value) ->
     if largest is None:
         return wide if target.dtype == np.float64 else rounded_from_f64(wide, target, mode)
     near = rounded_from_f64(np.clip(wide, -largest, largest), target, mode)
-    nan = from_bits(np.asarray(_NAN_BITS[target.text], np.uint8), target)
+    nan = from_bits(np.asanyarray(_NAN_BITS[target.text], np.uint8), target)
     return choose(is_nan, nan, near)
 
 
@@ -90,7 +92,7 @@ def _to_power(wide: Value, mode: RoundingMode) -> Value:
     power = exponent - 1 + is_between
     power = choose(np.isinf(wide), _LARGEST_POWER, choose(wide == 0, _LEAST_POWER, power))
     bits = np.clip(power, _LEAST_POWER, _LARGEST_POWER) - _LEAST_POWER
-    bits = np.asarray(choose(np.isnan(wide), _NAN_POWER, bits)).astype(np.uint8)
+    bits = np.asanyarray(choose(np.isnan(wide), _NAN_POWER, bits)).astype(np.uint8)
     return bits.view(ml_dtypes.float8_e8m0fnu)[()]
 
 

@@ -87,8 +87,8 @@ def to_odd(rounded: Rounded) -> Value:
     algorithms using rounding to odd" (2008).
     """
     near, signs = rounded
-    bits = np.asarray(near, np.float64).view(np.int64)
-    is_past = (signs != 0) & ((signs < 0) == (np.asarray(near) > 0))
+    bits = np.asanyarray(near, np.float64).view(np.int64)
+    is_past = (signs != 0) & ((signs < 0) == (np.asanyarray(near) > 0))
     odd = (bits - is_past.astype(np.int64)) | (signs != 0).astype(np.int64)
     return odd.view(np.float64)[()]
 
@@ -120,7 +120,7 @@ def _corrected(
         return signs
     arrays = np.broadcast_arrays(signs, slow, near, *operands)
     result = arrays[0].copy()
-    chosen: _Mask = np.asarray(arrays[1], np.bool_)
+    chosen: _Mask = np.asanyarray(arrays[1], np.bool_)
     rows = zip(*(array[chosen].tolist() for array in arrays[2:]), strict=True)
     result[chosen] = [error(*row) for row in rows]
     return result[()]

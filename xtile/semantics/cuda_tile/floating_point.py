@@ -21,7 +21,7 @@ from xtile.semantics.upstream import floats
 from xtile.semantics.upstream.constants import has_flag, word_attribute
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Value, choose
+from xtile.semantics.values import Value, choose, is_exact
 
 Function: TypeAlias = Callable[..., Value]
 
@@ -71,6 +71,8 @@ def _directed_function(name: str, number: Number, mode: RoundingMode) -> Functio
     cancels = _CANCELLATIONS.get(name) if mode is RoundingMode.NEGATIVE_INF else None
 
     def rounded(*operands: Value) -> Value:
+        if is_exact(*operands):
+            return _NEAREST[name](number)(*operands)
         wide = [operand.astype(np.float64) for operand in operands]
         near, lost = function(*wide)
         if is_double:

@@ -181,14 +181,14 @@ def _division(
     least = number.number(-(2 ** (number.bits - 1)))
 
     def checked(a: Value, b: Value) -> Value:
-        wrong = np.asarray(b == 0)
+        wrong = np.asanyarray(b == 0)
         if wrong.any():
             position = element_position(int(wrong.argmax()), wrong.shape)
             raise UnlocatedError(f"division by zero in {position}")
         return function(a, b)
 
     def check(state: State, a: Value, b: Value) -> None:
-        broken = np.asarray((a == least) & (number.signed(b) == -1))
+        broken = np.asanyarray((a == least) & (number.signed(b) == -1))
         message = f"the quotient {-(2 ** (number.bits - 1))} / -1 does not fit into {number.text}"
         report_broken_promise(state, operation, broken, message)
 
@@ -203,7 +203,7 @@ def _distance_check(operation: Operation, compiler: Compiler, step: Step) -> Ste
     number = operand_number(operation)
 
     def check(state: State, a: Value, b: Value) -> None:
-        broken = np.asarray(number.unsigned(b) >= number.bits)
+        broken = np.asanyarray(number.unsigned(b) >= number.bits)
         message = f"a shift of {number.text} by {number.bits} bits or more differs between devices"
         report_broken_promise(state, operation, broken, message)
 

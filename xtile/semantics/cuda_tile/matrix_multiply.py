@@ -21,7 +21,7 @@ from xtile.semantics.cuda_tile.integer import signedness_of
 from xtile.semantics.cuda_tile.numbers import operand_number
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array
+from xtile.semantics.values import Array, contiguous, is_exact
 
 _TF32_MASK = np.uint32(0xFFFFE000)
 """The bits of an f32 that a tensor core reads of a tf32."""
@@ -29,8 +29,8 @@ _TF32_MASK = np.uint32(0xFFFFE000)
 
 def _wide(value: Array, number: Number) -> Array:
     """The factors in f64."""
-    if number.text == "tf32":
-        value = (np.ascontiguousarray(value).view(np.uint32) & _TF32_MASK).view(np.float32)
+    if number.text == "tf32" and not is_exact(value):
+        value = (contiguous(value).view(np.uint32) & _TF32_MASK).view(np.float32)
     return value.astype(np.float64)
 
 

@@ -38,7 +38,7 @@ from xtile.semantics.unspecified import (
 )
 from xtile.semantics.upstream.allocation import name_of, undefined
 from xtile.semantics.upstream.constants import integer_attribute
-from xtile.semantics.values import Array
+from xtile.semantics.values import Array, copied
 
 
 def pointee_storage(pointers: SSAValue) -> Storage:
@@ -73,7 +73,7 @@ def _load(operation: LoadPtrTkoOp, compiler: Compiler) -> Step:
         if mask is None:
             forget(state, result)
             return
-        missing = ~np.asarray(state.values[mask])
+        missing = ~np.asanyarray(state.values[mask])
         if padding is None:
             leave_unspecified(state, operation, result, storage.number, missing)
         else:
@@ -102,7 +102,7 @@ def _filling(storage: Storage, shape: tuple[int, ...], padding: Array | None) ->
     """What a load gives where it loads nothing, as a flat tile."""
     if padding is None:
         return storage.undefined((int(np.prod(shape)),))
-    return np.array(np.broadcast_to(padding, shape)).ravel()
+    return copied(np.broadcast_to(padding, shape)).ravel()
 
 
 def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
@@ -116,7 +116,7 @@ def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:
         chosen = None if mask is None else values[mask]
         if state.unspecified:
             reach_positions(state, operation, destination, mask)
-            reach(state, operation, value, STORED, ALL if chosen is None else np.asarray(chosen))
+            reach(state, operation, value, STORED, ALL if chosen is None else np.asanyarray(chosen))
         positions = list(positions_of(values[destination], chosen, storage, state.addresses))
         stored = np.ravel(values[value])
         ordering.observe(state, AccessKind.WRITE, positions, storage, stored)

@@ -102,7 +102,7 @@ def _promoted(type: Attribute) -> Number:
 
 def _tile_text(tile: Tile, convert: Converter) -> str:
     """A tile as `[a, b, ...]`; one without dimensions as its only element."""
-    array: Array = np.asarray(tile)
+    array: Array = np.asanyarray(tile)
     if array.ndim == 0:
         return convert(array[()])
     return f"[{', '.join(_tile_text(part, convert) for part in array)}]"

@@ -38,12 +38,12 @@ def directed(near: Value, lost: Value, mode: RoundingMode, unit: int = 1) -> Val
             step = choose(lost < 0, choose(np.signbit(near), 1, -1), 0)
         case _:
             step = choose(lost > 0, choose(np.signbit(near), -1, 1), 0)
-    return _with_larger_size(near, unit * np.asarray(step))
+    return _with_larger_size(near, unit * np.asanyarray(step))
 
 
 def _with_ties_away(value: Value, near: Value, unit: int) -> Value:
     """Numbers rounded to nearest, ties away from zero, from those with ties to even."""
-    beyond = _with_larger_size(near, np.asarray(unit))
+    beyond = _with_larger_size(near, np.asanyarray(unit))
     above = np.abs(value) - np.abs(near.astype(np.float64))
     below = np.abs(beyond.astype(np.float64)) - np.abs(value)
     return choose((above > 0) & (above == below), beyond, near)
@@ -51,7 +51,7 @@ def _with_ties_away(value: Value, near: Value, unit: int) -> Value:
 
 def _with_larger_size(value: Value, steps: Value) -> Value:
     """The number whose absolute value is so many steps larger among those of the type."""
-    array = np.asarray(value)
+    array = np.asanyarray(value)
     bits = array.view(f"i{array.dtype.itemsize}")
     return (bits + steps.astype(bits.dtype)).astype(bits.dtype).view(array.dtype)[()]
 

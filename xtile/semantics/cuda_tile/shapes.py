@@ -27,7 +27,7 @@ from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream.constants import integer_attribute
 from xtile.semantics.upstream.elementwise import apply, constant
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array, Value, choose
+from xtile.semantics.values import Array, Value, choose, contiguous, copied
 
 Function: TypeAlias = Callable[..., Value]
 
@@ -85,7 +85,7 @@ def replaced(source: Tile, whole: Array, indices: tuple[int, ...]) -> Array:
     Raises:
         UnlocatedError: There is no such part.
     """
-    result = np.array(whole)
+    result = copied(whole)
     result[_position(whole, indices, np.shape(source))] = source
     return result
 
@@ -112,7 +112,7 @@ def packed(source: Array, number: Number) -> Array:
     """The bytes of a tile with one dimension, as i8; the first elements are in the lowest bits."""
     bits, width = to_bits(source, number), storage_bits(number)
     if width >= 8:
-        return np.ascontiguousarray(bits).astype(f"<u{width // 8}").view(np.int8)
+        return contiguous(bits).astype(f"<u{width // 8}").view(np.int8)
     per_byte = 8 // width
     shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(width)
     parts = bits.astype(np.uint8).reshape(-1, per_byte) << shifts
@@ -121,7 +121,7 @@ def packed(source: Array, number: Number) -> Array:
 
 def unpacked(source: Array, number: Number) -> Array:
     """The tile with one dimension whose bytes are given."""
-    data, width = np.ascontiguousarray(source).view(np.uint8), storage_bits(number)
+    data, width = contiguous(source).view(np.uint8), storage_bits(number)
     if width >= 8:
         return from_bits(data.view(f"<u{width // 8}"), number)
     shifts = np.arange(8 // width, dtype=np.uint8) * np.uint8(width)
@@ -184,7 +184,7 @@ def _extract(operation: Operation, compiler: Compiler) -> Step:
         chosen = (
             int(type.unsigned(values[slot])) for type, slot in zip(types, indices, strict=True)
         )
-        values[result] = part(np.asarray(values[source]), tuple(chosen), shape)[()]
+        values[result] = part(np.asanyarray(values[source]), tuple(chosen), shape)[()]
 
     return step
 
@@ -199,7 +199,7 @@ def _insert(operation: Operation, compiler: Compiler) -> Step:
         chosen = (
             int(type.unsigned(values[slot])) for type, slot in zip(types, indices, strict=True)
         )
-        whole = np.asarray(values[destination])
+        whole = np.asanyarray(values[destination])
         values[result] = replaced(values[source], whole, tuple(chosen))[()]
 
     return step

@@ -142,7 +142,7 @@ class Tiling:
             size = tensor.shape[self._order[dimension]]
             if dimension == self._sparse:
                 inside = np.flatnonzero(index < size)
-                rows = np.asarray(index[inside], np.int64) * strides[dimension]
+                rows = np.asanyarray(index[inside], np.int64) * strides[dimension]
                 if size * strides[dimension] > _LARGEST:
                     raise OverflowError
                 shape.append(len(inside))

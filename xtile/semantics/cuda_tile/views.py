@@ -27,7 +27,7 @@ from xtile.semantics.state import State
 from xtile.semantics.storage import Storage, check_writable, storage_of
 from xtile.semantics.unspecified import STORED, forget, leave_unspecified, reach
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, interpreted
 
 
 def _make_tensor_view(operation: MakeTensorViewOp, compiler: Compiler) -> Step:
@@ -180,7 +180,7 @@ def _inside_dimensions(operation: Operation) -> list[int]:
 
 def _unsigned(index: Value, number: Number) -> Any:
     """An index as a Python integer, or indices as an array of unsigned numbers."""
-    bits = number.unsigned(np.asarray(index))
+    bits = number.unsigned(np.asanyarray(index))
     return int(bits) if bits.ndim == 0 else bits
 
 
@@ -188,7 +188,8 @@ def _padding(padding: PaddingValue | None, storage: Storage, shape: Sequence[int
     """A tile as it is outside of the tensor: the padding, or anything without one."""
     if padding is None:
         return storage.undefined(shape)
-    return np.full(shape, storage.number.number(_PADDING[padding]), storage.number.dtype)
+    number = storage.number
+    return interpreted(np.full(shape, number.number(_PADDING[padding]), number.dtype))
 
 
 _PADDING: dict[PaddingValue, float] = {
@@ -249,7 +250,7 @@ def _store_view(operation: StoreViewTkoOp, compiler: Compiler) -> Step:
         if box is None:
             ordering.observe(state, AccessKind.WRITE, (), storage)
             return
-        tile = np.asarray(state.values[source])
+        tile = np.asanyarray(state.values[source])
         if state.unspecified:
             reach(state, operation, source, STORED, box.kept)
         if state.observer is None and access.is_block:

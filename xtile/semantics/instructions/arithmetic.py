@@ -159,7 +159,7 @@ def _constant(operation: ops.ConstantOp, compiler: Compiler) -> Step:
     type_ = operation.result.type
     value: Value = constant_value(operation.value, types.component_type(type_))
     if isinstance(type_, types.CoopmatrixType):
-        value = np.full((1, *type_.shape), value)
+        value = np.broadcast_to(value, (1, *type_.shape))
         value.flags.writeable = False
     (result,) = compiler.slots((operation.result,))
 

@@ -57,7 +57,7 @@ def report_elements(
 def report_block(state: State, operation: Operation, kind: AccessKind, view: View) -> None:
     """Reports that the work-group accesses all of a memref."""
     assert state.observer is not None
-    shape = tuple(int(np.asarray(size).flat[0]) for size in view.shape)
+    shape = tuple(int(np.asanyarray(size).flat[0]) for size in view.shape)
     indices = tuple(index.ravel() for index in np.indices(shape, np.int64))
     count = int(np.prod(shape))
     elements = np.broadcast_to(view.element(indices), (count,))
@@ -103,7 +103,7 @@ def _uses_padding(view: View, offsets: Sequence[Index], extents: Sequence[Index]
     last = first + sum(
         (extent - 1) * stride for extent, stride in zip(extents, view.strides, strict=True)
     )
-    inside = np.logical_and(np.asarray(first) >= 0, np.asarray(last) < view.buffer.size)
+    inside = np.logical_and(np.asanyarray(first) >= 0, np.asanyarray(last) < view.buffer.size)
     if view.buffer.is_local or not offsets:
         return inside
     ends = [offset + extent for offset, extent in zip(offsets, extents, strict=True)]

@@ -19,7 +19,7 @@ from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import Layout, extract, insert, layout_of
 from xtile.semantics.linalg import product_function
 from xtile.semantics.state import State, per_row
-from xtile.semantics.values import Array, Value, is_array
+from xtile.semantics.values import Array, Value, copied, is_array
 
 
 def matrix_type(operation: Operation, index: int = 0) -> CoopmatrixType:
@@ -74,7 +74,7 @@ def _construct(operation: ops.CooperativeMatrixConstructOp, compiler: Compiler) 
     def step(state: State) -> None:
         value = state.values[number]
         require_uniform(state, operation, "the number", value)
-        uniform = np.asarray(per_row(value, state))
+        uniform = np.asanyarray(per_row(value, state))
         rows = uniform.shape[0] if uniform.ndim else 1
         state.values[result] = np.broadcast_to(uniform.reshape(rows, 1, 1), (rows, *shape))
 
@@ -155,7 +155,7 @@ def _insert(operation: ops.CooperativeMatrixInsertOp, compiler: Compiler) -> Ste
 
     def step(state: State) -> None:
         values = state.values
-        inserted = np.array(np.broadcast_to(values[matrix], (state.rows, *type_.shape)))
+        inserted = copied(np.broadcast_to(values[matrix], (state.rows, *type_.shape)))
         insert(inserted, layout, index, state.full(values[value]), state.active())
         values[result] = inserted
 
@@ -226,7 +226,7 @@ def _apply(operation: ops.CooperativeMatrixApplyOp, compiler: Compiler) -> Step:
             body.run(state)
         finally:
             state.mask, state.lanes, state.observer = before
-        mapped = np.asarray(values[body.yields[0]])
+        mapped = np.asanyarray(values[body.yields[0]])
         count = mapped.shape[0] if mapped.ndim else 1
         return np.broadcast_to(mapped, (count, m * n)).reshape(count, m, n)
 

@@ -19,7 +19,7 @@ from xtile.semantics.memory import View
 from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.observer import Access, AccessKind
 from xtile.semantics.state import State
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, interpreted
 
 
 def _shape(operation: ops.CooperativeMatrixAccess, type: CoopmatrixType) -> Shape:
@@ -100,7 +100,7 @@ def _load(
         for block in blocks(state, v[memref], v[x], v[y], shape, is_shared):
             if loaded is None:
                 count = 1 if block.row is None else state.rows
-                loaded = np.zeros((count, *type_.shape), dtype)
+                loaded = interpreted(np.zeros((count, *type_.shape), dtype))
             if state.observer is not None:
                 _report(state, operation, kind, block, type_)
             if not block.is_empty:
@@ -159,7 +159,7 @@ def _atomic_update(operation: ops.CooperativeMatrixAtomicUpdate, compiler: Compi
         v = state.values
         _require(state, operation, v[memref], v[x], v[y])
         operand: Array = v[matrix]
-        old = np.zeros((state.rows, *type_.shape), dtype)
+        old = interpreted(np.zeros((state.rows, *type_.shape), dtype))
         for block in blocks(state, v[memref], v[x], v[y], shape, False):
             assert block.row is not None
             if state.observer is not None:

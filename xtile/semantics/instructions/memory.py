@@ -35,7 +35,7 @@ from xtile.semantics.memory import (
 from xtile.semantics.numeric_types import numpy_type
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State, select
-from xtile.semantics.values import Value
+from xtile.semantics.values import Value, interpreted
 
 
 def _alloca(operation: collective.AllocaOp, compiler: Compiler) -> Step:
@@ -143,7 +143,7 @@ def _atomic_update(operation: memory.AtomicUpdateOperation, compiler: Compiler) 
     def step(state: State) -> None:
         values = state.values
         chosen = [as_index(values[i]) for i in indices]
-        old = np.zeros(state.shape, np.asarray(values[value]).dtype)
+        old = interpreted(np.zeros(state.shape, np.asanyarray(values[value]).dtype))
         for view, mask in parts(values[memref], state.mask):
             if state.observer is not None:
                 report_elements(state, operation, AccessKind.ATOMIC_UPDATE, view, chosen, mask)

@@ -17,6 +17,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
 from xtile.semantics.triton import external, numbers, pointers
 from xtile.semantics.triton.tensors import integer_property, number_in, shape_of
+from xtile.semantics.values import interpreted
 
 _DIALECTS = ("arith", "math")
 """Their operations do for all elements at once what they do for one."""
@@ -89,7 +90,7 @@ def _map_elementwise(operation: Any, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         values = state.values
         tensors = [np.ravel(values[slot]).reshape(-1, pack) for slot in sources]
-        made = [np.empty(tensors[0].shape, dtype) for dtype in dtypes]
+        made = [interpreted(np.zeros(tensors[0].shape, dtype)) for dtype in dtypes]
         for row in range(len(tensors[0])):
             given = [element for tensor in tensors for element in tensor[row]]
             for slot, element in zip(arguments, given, strict=True):

@@ -149,7 +149,7 @@ def tell_of_unspecified(
     pointers, mask = where
     reach_positions(state, operation, pointers, mask)
     for slot in given:
-        chosen = ALL if mask is None else np.asarray(state.values[mask])
+        chosen = ALL if mask is None else np.asanyarray(state.values[mask])
         reach(state, operation, slot, STORED, chosen)
 
 
@@ -157,7 +157,7 @@ def leave_masked(state: State, operation: Any, result: int, number: Number, mask
     """Says that a result is unspecified where a mask is false."""
     if state.unspecified is not None:
         shape = np.shape(state.values[result])
-        missing = np.zeros(shape, np.bool_) if mask is None else ~np.asarray(mask)
+        missing = np.zeros(shape, np.bool_) if mask is None else ~np.asanyarray(mask)
         leave_unspecified(state, operation, result, number, missing)
 
 

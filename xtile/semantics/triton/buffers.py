@@ -68,7 +68,7 @@ class _Buffer:
         """
         if state.unspecified:
             reach_positions(state, self._operation, self._offsets, self._mask)
-        mask, offsets = self.mask(state), np.asarray(state.values[self._offsets])
+        mask, offsets = self.mask(state), np.asanyarray(state.values[self._offsets])
         size = self.storage.step
         distance = offsets.astype(np.int64) * size
         outside = (distance < 0) | (distance + size - 1 > _LARGEST)
@@ -101,12 +101,12 @@ class _Buffer:
     def tell_of_values(self, state: State, slot: int) -> None:
         """Tells the observer if what is stored depends on something unspecified."""
         if state.unspecified:
-            chosen = ALL if self._mask is None else np.asarray(self.mask(state))
+            chosen = ALL if self._mask is None else np.asanyarray(self.mask(state))
             reach(state, self._operation, slot, STORED, chosen)
 
 
 def _moved(mask: Value, axis: int) -> Value:
-    return None if mask is None else np.moveaxis(np.asarray(mask), axis, -1)
+    return None if mask is None else np.moveaxis(np.asanyarray(mask), axis, -1)
 
 
 def _not_together(offsets: Array, mask: Value, count: int) -> Array:
@@ -133,7 +133,7 @@ def _buffer_load(operation: Any, compiler: Compiler) -> Step:
         if mask is None or other is None:
             forget(state, result)
         else:
-            pad_with(state, other, result, ~np.asarray(mask))
+            pad_with(state, other, result, ~np.asanyarray(mask))
 
     return step
 

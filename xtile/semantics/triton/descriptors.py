@@ -88,7 +88,7 @@ class _Access:
             return block_indices([int(each) for each in given], self._block)
         rows, column = given
         columns = int(column) + np.arange(self._block[-1])
-        return [np.asarray(rows, np.int64)[:, np.newaxis], columns[np.newaxis, :]]
+        return [np.asanyarray(rows, np.int64)[:, np.newaxis], columns[np.newaxis, :]]
 
     def elements(self, state: State, shape: Sequence[int]) -> tuple[Array, Array, Descriptor]:
         """The addresses of the elements in a shape, which of them are inside, the descriptor."""

@@ -47,7 +47,7 @@ class _Numpy:
     """Computes what inline assembly does."""
 
     def constant(self, number: float, type: Attribute) -> Value:
-        return np.asarray(number_of(type).number(number))
+        return np.asanyarray(number_of(type).number(number))
 
     def compute(self, name: str, operands: Sequence[Value], type: Attribute) -> Value:
         return _function(name, number_of(type))(*operands)

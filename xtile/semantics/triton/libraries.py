@@ -35,7 +35,7 @@ def _wide(function: Function) -> Meaning:
 
     def meaning(source: Number, target: Number) -> Function:
         return lambda *operands: target.rounded(
-            np.asarray(function(*(each.astype(np.float64) for each in operands)), np.float64)[()]
+            np.asanyarray(function(*(each.astype(np.float64) for each in operands)), np.float64)[()]
         )
 
     return meaning
@@ -53,7 +53,7 @@ def _python(function: Callable[[float], float]) -> floats.Unary:
             return math.inf
 
     universal: Any = np.frompyfunc(total, 1, 1)
-    return lambda value: np.asarray(universal(value), np.float64)
+    return lambda value: np.asanyarray(universal(value), np.float64)
 
 
 _NORMAL = NormalDist()
@@ -132,7 +132,7 @@ def _test(name: str) -> Meaning:
 
     def meaning(source: Number, target: Number) -> floats.Unary:
         test = floats.TESTS[name](source)
-        return lambda value: target.wrapped(np.asarray(test(value)).astype(np.int64))[()]
+        return lambda value: target.wrapped(np.asanyarray(test(value)).astype(np.int64))[()]
 
     return meaning
 
@@ -153,7 +153,7 @@ def _rounding(function: Callable[[Value], Value], is_signed: bool) -> Meaning:
 
 def _bit_reverse(source: Number, target: Number) -> Function:
     def function(value: Value) -> Value:
-        bits = np.asarray(source.unsigned(value))
+        bits = np.asanyarray(source.unsigned(value))
         digits = (bits[..., np.newaxis] >> np.arange(source.bits, dtype=bits.dtype)) & 1
         places = np.arange(source.bits - 1, -1, -1, dtype=bits.dtype)
         return target.wrapped(np.sum(digits << places, axis=-1, dtype=bits.dtype).astype(np.int64))
@@ -182,7 +182,7 @@ def _converted(meaning: Callable[[Number], Function]) -> Meaning:
 
     def made(source: Number, target: Number) -> floats.Unary:
         function = meaning(source)
-        return lambda value: target.wrapped(np.asarray(function(value)).astype(np.int64))[()]
+        return lambda value: target.wrapped(np.asanyarray(function(value)).astype(np.int64))[()]
 
     return made
 

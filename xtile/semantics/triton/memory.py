@@ -37,7 +37,7 @@ from xtile.semantics.unspecified import (
     reach_positions,
 )
 from xtile.semantics.upstream.numbers import shape_of as shape_of_type
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, copied
 
 
 class Reader:
@@ -71,7 +71,7 @@ def _filling(storage: Storage, shape: tuple[int, ...], other: Value) -> Array:
     """What is read where nothing is read, as a flat tensor."""
     if other is None:
         return storage.undefined((int(np.prod(shape)),))
-    return np.array(np.broadcast_to(other, shape)).ravel()
+    return copied(np.broadcast_to(other, shape)).ravel()
 
 
 class Writer:
@@ -117,9 +117,9 @@ def load(operation: Any, compiler: Compiler) -> Step:
         if chosen is None:
             forget(state, result)
         elif other is None:
-            leave_unspecified(state, operation, result, storage.number, ~np.asarray(chosen))
+            leave_unspecified(state, operation, result, storage.number, ~np.asanyarray(chosen))
         else:
-            pad_with(state, other, result, ~np.asarray(chosen))
+            pad_with(state, other, result, ~np.asanyarray(chosen))
 
     return step
 
@@ -137,7 +137,7 @@ def store(operation: Any, compiler: Compiler) -> Step:
         chosen = None if mask is None else values[mask]
         if state.unspecified:
             reach_positions(state, operation, pointers, mask)
-            reach(state, operation, value, STORED, ALL if mask is None else np.asarray(chosen))
+            reach(state, operation, value, STORED, ALL if mask is None else np.asanyarray(chosen))
         writer.write(state, values[pointers], values[value], chosen)
 
     return step
@@ -171,7 +171,7 @@ def addresses_in(
         indices: Along each dimension; they broadcast to the result's shape.
         size: Bytes of an element.
     """
-    found: Array = np.asarray(np.int64(address))
+    found: Array = np.asanyarray(np.int64(address))
     for stride, index in zip(strides, indices, strict=True):
         found = found + index * np.int64(stride * size)
     return found
@@ -179,7 +179,7 @@ def addresses_in(
 
 def inside_of(sizes: Sequence[int], indices: Sequence[Array], dimensions: Sequence[int]) -> Array:
     """Which indices lie inside of a tensor in some dimensions."""
-    inside: Array = np.asarray(np.True_)
+    inside: Array = np.asanyarray(np.True_)
     for dimension in dimensions:
         index = indices[dimension]
         inside = inside & (index >= 0) & (index < sizes[dimension])

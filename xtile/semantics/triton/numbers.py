@@ -17,7 +17,7 @@ from xtile.semantics.triton.tensors import integer_property, number_in
 from xtile.semantics.upstream import casts, floats, integers
 from xtile.semantics.upstream.elementwise import apply, elementwise
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import NumberFunction, Value, choose
+from xtile.semantics.values import NumberFunction, Value, choose, is_exact
 
 
 def conversion(source: Number, target: Number, *, toward_zero: bool) -> NumberFunction:
@@ -40,7 +40,11 @@ def conversion(source: Number, target: Number, *, toward_zero: bool) -> NumberFu
     limit = source.number(float(information.max))
     # Comparisons with NaN are false, so NaN stays.
     return lambda value: convert(
-        choose(source.wide(value) > source.wide(limit), limit, _not_below(source, value, -limit))
+        value
+        if is_exact(value)
+        else choose(
+            source.wide(value) > source.wide(limit), limit, _not_below(source, value, -limit)
+        )
     )
 
 
@@ -49,8 +53,10 @@ _SATURATED_BITS = 8
 
 def _toward_zero(source: Number, target: Number) -> NumberFunction:
     def convert(value: Value) -> Value:
+        if is_exact(value):
+            return target.rounded(value)
         exact = source.wide(value)
-        near = np.asarray(target.rounded(exact))
+        near = np.asanyarray(target.rounded(exact))
         is_past = np.abs(near.astype(exact.dtype)) > np.abs(exact)
         # Floats of one sign are ordered as their bits are.
         bits = near.view(f"u{near.dtype.itemsize}")

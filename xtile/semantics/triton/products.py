@@ -26,7 +26,7 @@ from xtile.semantics.triton.tensors import (
 )
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import FLOATS, Kind, Number
-from xtile.semantics.values import Array, Value, choose
+from xtile.semantics.values import Array, Value, choose, contiguous
 
 _PARTS: dict[InputPrecision, tuple[Number, int]] = {
     InputPrecision.TF32: (FLOATS["tf32"], 1),
@@ -42,7 +42,7 @@ def _parts(factor: Array, number: Number, count: int) -> list[Array]:
     parts: list[Array] = []
     rest = factor
     for _ in range(count):
-        part = np.asarray(number.rounded(rest)).astype(np.float32)
+        part = np.asanyarray(number.rounded(rest)).astype(np.float32)
         parts.append(part.astype(np.float64))
         rest = np.where(np.isfinite(part), rest - part, np.float32(0))
     return parts
@@ -94,7 +94,7 @@ _ELEMENTS: dict[ScaleDotElemType, Number] = {
 
 def unpacked_halves(packed: Array, axis: int) -> Array:
     """The numbers of four bits in bytes, as bytes; the lower half comes first along an axis."""
-    data = np.ascontiguousarray(packed).view(np.uint8)
+    data = contiguous(packed).view(np.uint8)
     low, high = data & np.uint8(15), data >> np.uint8(4)
     shape = list(data.shape)
     shape[axis] *= 2
@@ -136,10 +136,10 @@ class _Factor:
 
     def wide(self, state: State) -> Array:
         """The factor times its scales."""
-        wide = self._elements(np.asarray(state.values[self._value])).astype(np.float64)
+        wide = self._elements(np.asanyarray(state.values[self._value])).astype(np.float64)
         if self._scale is None or self._scale_number is None:
             return wide
-        scales = scale_values(np.asarray(state.values[self._scale]), self._scale_number)
+        scales = scale_values(np.asanyarray(state.values[self._scale]), self._scale_number)
         if self._k_axis == -2:
             scales = np.swapaxes(scales, -1, -2)
         count = wide.shape[self._k_axis] // scales.shape[self._k_axis]
@@ -150,16 +150,16 @@ class _Factor:
             return value
         if self._element is ScaleDotElemType.E2M1:
             return fp4_numbers(value, self._packed_axis)
-        return np.ascontiguousarray(value).view(_ELEMENTS[self._element].dtype)
+        return contiguous(value).view(_ELEMENTS[self._element].dtype)
 
 
 def scale_values(scales: Array, number: Number) -> Array:
     """Scales in f64: integers are exponents with a bias of 127, of which 255 stands for NaN."""
     if number.kind is Kind.FLOAT:
         return scales.astype(np.float64)
-    exponents = np.ascontiguousarray(scales).view(np.uint8).astype(np.int64)
+    exponents = contiguous(scales).view(np.uint8).astype(np.int64)
     powers = np.ldexp(np.float64(1), exponents - 127)
-    return np.asarray(choose(exponents == 255, np.float64(np.nan), powers))
+    return np.asanyarray(choose(exponents == 255, np.float64(np.nan), powers))
 
 
 def _dot_scaled(operation: Any, compiler: Compiler) -> Step:
@@ -228,7 +228,7 @@ def _upcast_mxfp(operation: Any, compiler: Compiler) -> Step:
     def function(value: Value, scales: Value) -> Value:
         is_packed = element is ScaleDotElemType.E2M1
         dtype = _ELEMENTS[element].dtype
-        elements = fp4_numbers(value, k_axis) if is_packed else np.asarray(value).view(dtype)
+        elements = fp4_numbers(value, k_axis) if is_packed else np.asanyarray(value).view(dtype)
         powers = scale_values(scales, scale_number)
         factors = spread(np.swapaxes(powers, -1, -2) if is_right else powers, shape)
         return number.rounded(elements.astype(np.float64) * factors)

@@ -46,7 +46,7 @@ def _assert(operation: Any, compiler: Compiler) -> Step:
     message = cast("StringAttr", operation.properties["message"]).data
 
     def step(state: State) -> None:
-        holds = np.asarray(state.values[condition])
+        holds = np.asanyarray(state.values[condition])
         if not holds.all():
             position = element_position(int(np.argmin(holds)), holds.shape)
             raise UnlocatedError(f"the assertion does not hold for {position}: {message}")
@@ -86,7 +86,7 @@ class _Printer:
 
     def lines(self, value: Value) -> list[tuple[str, str]]:
         """The index and the text of each element."""
-        array: Array = np.asarray(value)
+        array: Array = np.asanyarray(value)
         return [
             (", ".join(map(str, index)), self._text(array[index]))
             for index in np.ndindex(array.shape)
@@ -95,7 +95,7 @@ class _Printer:
     def _text(self, element: Value) -> str:
         number = self._number
         if self._is_hex:
-            bits = np.asarray(element).view(f"u{element.dtype.itemsize}")[()]
+            bits = np.asanyarray(element).view(f"u{element.dtype.itemsize}")[()]
             return f"0x{int(bits):0{max(1, number.bits // 4)}x}"
         if number.kind is Kind.FLOAT:
             return f"{float(element):f}"

@@ -38,7 +38,7 @@ def promising(operation: Operation, compiler: Compiler, step: Step) -> Step:
 
     def checked_step(state: State) -> None:
         step(state)
-        value = np.asarray(state.values[result])
+        value = np.asanyarray(state.values[result])
         if value.dtype.kind != "i":
             return
         for axis, size in enumerate(contiguity):
@@ -93,7 +93,7 @@ def _indivisible(
     value: Array, axis: int, divisor: int, contiguity: Sequence[int], unit: int
 ) -> Array:
     if not value.ndim:
-        return np.asarray(value % divisor != 0)
+        return np.asanyarray(value % divisor != 0)
     if contiguity:
         begins = _first_of_groups(value, axis, contiguity[axis])[1] == 0
     else:

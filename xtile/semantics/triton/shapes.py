@@ -61,7 +61,7 @@ def _split(operation: Any, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         values = state.values
-        values[first], values[second] = (np.asarray(values[source])[..., i][()] for i in (0, 1))
+        values[first], values[second] = (np.asanyarray(values[source])[..., i][()] for i in (0, 1))
 
     return step
 
@@ -115,7 +115,7 @@ def _histogram(operation: Any, compiler: Compiler) -> Step:
 
     def step(state: State) -> None:
         values = state.values
-        found = source_number.unsigned(np.asarray(values[source]))
+        found = source_number.unsigned(np.asanyarray(values[source]))
         counted = found < bins
         if mask is not None:
             counted = counted & values[mask]

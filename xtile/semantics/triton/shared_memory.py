@@ -36,7 +36,7 @@ from xtile.semantics.triton.tensors import (
 )
 from xtile.semantics.unspecified import STORED, reach
 from xtile.semantics.upstream.allocation import name_of, undefined
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, contiguous
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class _Indexed:
             UnlocatedError: An index lies outside.
         """
         memory: MemDesc = state.values[self._memory]
-        indices = self._number.unsigned(np.asarray(state.values[self._indices])).astype(np.int64)
+        indices = self._number.unsigned(np.asanyarray(state.values[self._indices])).astype(np.int64)
         check_indices(indices, memory.elements.shape[self._axis], self._axis)
         return memory, along(indices, self._axis)
 
@@ -188,11 +188,11 @@ def _local_atomic_scatter(operation: Any, compiler: Compiler) -> Step:
         values = state.values
         target, index = indexed.memory_and_index(state)
         elements = target.elements[index]
-        chosen = np.ones(elements.shape, np.bool_) if mask is None else np.asarray(values[mask])
+        chosen = np.ones(elements.shape, np.bool_) if mask is None else np.asanyarray(values[mask])
         position = Position(target.buffer, elements[chosen], ALL)
         accesses.tell(state, AccessKind.ATOMIC_UPDATE, (position,), storage)
         old = storage.undefined(elements.shape)
-        operands = np.asarray(values[source])[chosen]
+        operands = np.asanyarray(values[source])[chosen]
         old[chosen] = access.update(target.buffer, position.elements, operands, function)
         values[result] = old
         leave_masked(state, operation, result, storage.number, chosen)
@@ -317,7 +317,7 @@ def _local_load_packed_transposed(operation: Any, compiler: Compiler) -> Step:
 def _as_bytes(halves: Array, axis: int) -> Array:
     """Numbers of four bits, the dimension `axis` of which is first, packed along the other one."""
     joined = halves[:, 0::2] | halves[:, 1::2] << np.uint8(4)
-    return np.ascontiguousarray(np.moveaxis(joined, 0, axis)).view(np.int8)
+    return contiguous(np.moveaxis(joined, 0, axis)).view(np.int8)
 
 
 HANDLERS: dict[str, Handler] = {

@@ -17,7 +17,7 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, ViewChoice, parts
 from xtile.semantics.observer import Access, AccessKind, IntArray
 from xtile.semantics.state import State
-from xtile.semantics.values import Array, Value, choose, is_array, with_axes
+from xtile.semantics.values import Array, Value, choose, interpreted, is_array, with_axes
 
 
 def read_elements(
@@ -55,7 +55,8 @@ def read_elements(
 def _read(buffer: Buffer, position: Index, mask: Mask) -> Value:
     if mask is None or isinstance(position, int) or mask.any():
         return access.read(buffer, position, mask)
-    return np.zeros(np.broadcast_shapes(position.shape, mask.shape), buffer.data.dtype)
+    shape = np.broadcast_shapes(position.shape, mask.shape)
+    return interpreted(np.zeros(shape, buffer.data.dtype))
 
 
 def write_elements(
@@ -149,8 +150,8 @@ def update_elements(
         _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
         acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
         if old is None:
-            old = np.zeros(shape, view.buffer.data.dtype)
-        positions = np.broadcast_to(np.asarray(position, np.int64), shape)[acting]
+            old = interpreted(np.zeros(shape, view.buffer.data.dtype))
+        positions = np.broadcast_to(np.asanyarray(position, np.int64), shape)[acting]
         old[acting] = access.update(
             view.buffer, positions, np.broadcast_to(value, shape)[acting], function
         )
@@ -170,7 +171,7 @@ def check_updatable(
     shape = _acting_shape(state, 0, indices, None, None)
     _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
     acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
-    return np.broadcast_to(np.asarray(position, np.int64), shape), acting
+    return np.broadcast_to(np.asanyarray(position, np.int64), shape), acting
 
 
 def _rank(memref: Memref, indices: Sequence[Index], *others: Value) -> int:
@@ -199,7 +200,7 @@ def _accessed(state: State, memref: Memref, where: Value, rank: int) -> Iterator
             yield view, mask
             continue
         chosen = with_axes(where, rank + 2 - np.ndim(where)) if is_array(where) else where
-        yield view, np.asarray(chosen) if mask is None else chosen & mask
+        yield view, np.asanyarray(chosen) if mask is None else chosen & mask
 
 
 def _position(view: View, indices: Sequence[Index], rank: int) -> Index:

@@ -12,7 +12,7 @@ import numpy as np
 
 from xtile.semantics.rounding import i64_to_f64_by_odd, u64_to_f64_by_odd
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import NumberFunction, Value, choose
+from xtile.semantics.values import NumberFunction, Value, choose, contiguous, is_exact
 
 
 def sign_extension(source: Number, target: Number) -> NumberFunction:
@@ -46,13 +46,15 @@ def directed_truncation(source: Number, target: Number, mode: str) -> NumberFunc
         raise ValueError(f"there is no rounding mode '{mode}'; write {', '.join(_MODES)}")
 
     def convert(value: Value) -> Value:
+        if is_exact(value):
+            return target.rounded(value)
         exact = source.wide(value).astype(np.float64)
         near = target.rounded(exact)
         is_above = near.astype(np.float64) > exact
         neighbour = target.next_after(near, is_above)
-        is_exact = (near.astype(np.float64) == exact) | np.isnan(exact)
+        is_equal = (near.astype(np.float64) == exact) | np.isnan(exact)
         low, high = choose(is_above, neighbour, near), choose(is_above, near, neighbour)
-        return choose(is_exact, near, choose(select(exact, low, high), high, low))
+        return choose(is_equal, near, choose(select(exact, low, high), high, low))
 
     return convert
 
@@ -60,7 +62,7 @@ def directed_truncation(source: Number, target: Number, mode: str) -> NumberFunc
 def _takes_even(exact: Value, low: Value, high: Value) -> Value:
     """Whether the upper neighbour is nearer, or as near and even."""
     below, above = exact - low.astype(np.float64), high.astype(np.float64) - exact
-    bits = np.asarray(high).view(f"u{high.dtype.itemsize}")
+    bits = np.asanyarray(high).view(f"u{high.dtype.itemsize}")
     return (above < below) | ((above == below) & (bits % 2 == 0))
 
 
@@ -125,4 +127,4 @@ def bitcast(source: Number, target: Number) -> NumberFunction:
     if source.bits != target.bits or source.dtype.itemsize != target.dtype.itemsize:
         raise ValueError(f"{source.text} and {target.text} differ in width")
     dtype = target.dtype
-    return lambda value: np.ascontiguousarray(value).view(dtype).reshape(np.shape(value))[()]
+    return lambda value: contiguous(value).view(dtype).reshape(np.shape(value))[()]

@@ -16,7 +16,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.upstream.constants import constant_value
 from xtile.semantics.upstream.elementwise import apply, constant
 from xtile.semantics.upstream.numbers import number_of
-from xtile.semantics.values import Value, choose
+from xtile.semantics.values import Value, choose, contiguous
 
 # Its functions take anything, which the type checker cannot say.
 _OPERATOR: Any = operator
@@ -60,7 +60,7 @@ def _bitcast(operation: Operation, compiler: Compiler) -> Step:
         )
 
     def cast(value: Value) -> Value:
-        return np.ascontiguousarray(value).view(target).reshape(np.shape(value))[()]
+        return contiguous(value).view(target).reshape(np.shape(value))[()]
 
     return apply(operation, compiler, cast)
 

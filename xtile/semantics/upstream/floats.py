@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Value, choose
+from xtile.semantics.values import Value, choose, is_exact
 
 Function: TypeAlias = Callable[..., Value]
 Unary: TypeAlias = Callable[[Value], Value]
@@ -129,7 +129,7 @@ def comparison(predicate: int, type: Number) -> Binary:
 def _elementwise(function: Callable[[float], float]) -> Unary:
     """A function of Python's numbers on numpy's."""
     universal: Any = np.frompyfunc(function, 1, 1)
-    return lambda value: np.asarray(universal(value), np.float64)[()]
+    return lambda value: np.asanyarray(universal(value), np.float64)[()]
 
 
 def round_away(value: Value) -> Value:
@@ -231,11 +231,15 @@ def smallest_normal(type: Number) -> float:
 
 def fused_multiply_add(type: Number) -> Ternary:
     """A b + c with one rounding."""
-    if type.dtype == np.float64:
-        return _fma_f64
-    return lambda a, b, c: type.rounded(
-        _fma_by_odd(a.astype(np.float64), b.astype(np.float64), c.astype(np.float64))
-    )
+    fused = _fma_f64 if type.dtype == np.float64 else _fma_by_odd
+
+    def function(a: Value, b: Value, c: Value) -> Value:
+        wide = [operand.astype(np.float64) for operand in (a, b, c)]
+        if is_exact(*wide):
+            return type.rounded(wide[0] * wide[1] + wide[2])
+        return type.rounded(fused(*wide))
+
+    return function
 
 
 def _fma_by_odd(a: Value, b: Value, c: Value) -> Value:
@@ -247,8 +251,8 @@ def _sum_to_odd(a: Value, b: Value) -> Value:
     """The sum of two numbers rounded to odd."""
     total, lost = exact_sum(a, b)
     is_inexact = np.isfinite(total) & (lost != 0)
-    bits = np.asarray(total, np.float64).view(np.int64)
-    is_past = (lost < 0) == (np.asarray(total) > 0)
+    bits = np.asanyarray(total, np.float64).view(np.int64)
+    is_past = (lost < 0) == (np.asanyarray(total) > 0)
     odd = (bits - (is_inexact & is_past).astype(np.int64)) | is_inexact.astype(np.int64)
     return odd.view(np.float64)[()]
 
@@ -284,7 +288,7 @@ def _fma_f64(a: Value, b: Value, c: Value) -> Value:
     product, product_lost = exact_product(a, b)
     inner, inner_lost = exact_sum(c, product_lost)
     outer, outer_lost = exact_sum(product, inner)
-    result = np.asarray(outer + _sum_to_odd(inner_lost, outer_lost))
+    result = np.asanyarray(outer + _sum_to_odd(inner_lost, outer_lost))
     is_safe = (result != 0) & _is_moderate(a) & _is_moderate(b) & (_is_moderate(c) | (c == 0))
     if np.all(is_safe):
         return result[()]

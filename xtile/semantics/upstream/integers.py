@@ -115,7 +115,7 @@ def extended_product(type: Number, a: Value, b: Value, is_signed: bool) -> tuple
     """The lower and the upper half of a product, which has twice as many bits."""
     # Python's integers have any width, and numpy has none of 128 bits.
     sign = type.signed if is_signed else type.unsigned
-    product = np.asarray(sign(a)).astype(object) * np.asarray(sign(b)).astype(object)
+    product = np.asanyarray(sign(a)).astype(object) * np.asanyarray(sign(b)).astype(object)
     return _from_python(type, product), _from_python(type, product >> type.bits)
 
 
@@ -126,5 +126,5 @@ def extended_sum(type: Number, a: Value, b: Value) -> tuple[Value, Value]:
 
 
 def _from_python(type: Number, values: Any) -> Value:
-    low = np.asarray(values & (2**64 - 1)).astype(np.uint64)
+    low = np.asanyarray(values & (2**64 - 1)).astype(np.uint64)
     return type.wrapped(low.astype(np.int64)[()])

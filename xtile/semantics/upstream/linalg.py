@@ -89,7 +89,7 @@ class _Turns:
             assert view is not None
             array, at = view.array(), self._at(number, numbers, state)
             is_one = not any(is_array(index) for index in at)
-            array[at] = np.asarray(result).flat[0] if is_one else result
+            array[at] = np.asanyarray(result).flat[0] if is_one else result
 
     def _at(self, number: int, numbers: Numbers, state: State) -> tuple[Any, ...]:
         """Where an operand is accessed; a memref without dimensions has one element."""
@@ -175,7 +175,7 @@ class _Turns:
     def _positions(
         self, state: State, view: View, number: int, turns: Numbers, shape: tuple[int, ...]
     ) -> Array:
-        position = np.asarray(view.element(self._at(number, turns, state)))
+        position = np.asanyarray(view.element(self._at(number, turns, state)))
         return np.broadcast_to(position, shape).ravel()
 
     def _check_turns(

@@ -18,7 +18,7 @@ def _assume(operation: Operation, compiler: Compiler) -> Step:
     (condition, *_) = compiler.slots(operation.operands)
 
     def step(state: State) -> None:
-        broken = ~np.asarray(state.values[condition])
+        broken = ~np.asanyarray(state.values[condition])
         report_broken_promise(state, operation, broken, "what is assumed does not hold")
 
     return step

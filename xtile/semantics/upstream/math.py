@@ -68,8 +68,8 @@ def _ipowi(operation: Operation, compiler: Compiler) -> Step:
 
 def _power(base: Value, exponent: Value) -> Value:
     """Wraps around; a negative power is 1 divided by the positive one, rounded towards zero."""
-    wide = np.asarray(base).astype(np.int64)
-    left = np.asarray(exponent).astype(np.int64)
+    wide = np.asanyarray(base).astype(np.int64)
+    left = np.asanyarray(exponent).astype(np.int64)
     power = np.ones(np.broadcast_shapes(wide.shape, left.shape), np.int64)
     is_negative = left < 0
     odd = (left & 1) != 0

@@ -46,7 +46,7 @@ from xtile.semantics.upstream.constants import elements, has_flag, word_attribut
 from xtile.semantics.upstream.func import symbol
 from xtile.semantics.upstream.numbers import Number, memref_type, number_of
 from xtile.semantics.upstream.scf import execute_region
-from xtile.semantics.values import Array, Value
+from xtile.semantics.values import Array, Value, interpreted
 
 
 def _load(operation: Operation, compiler: Compiler) -> Step:
@@ -135,7 +135,7 @@ def _generic_atomic_rmw(operation: Operation, compiler: Compiler) -> Step:
     def update(state: State, view: View, positions: Array, acting: Array) -> Array:
         """Runs the region for those that act, at most one for each element at a time."""
         data = view.buffer.data
-        old = np.zeros(positions.shape, data.dtype)
+        old = interpreted(np.zeros(positions.shape, data.dtype))
         flat, who = positions[acting], np.flatnonzero(acting)
         before = state.mask
         try:
@@ -248,7 +248,7 @@ def copy_all(state: State, operation: Operation, source: Any, target: Any) -> No
         return
     copied = read_elements(state, operation, source, indices)
     if not shape:
-        copied = np.asarray(copied)
+        copied = np.asanyarray(copied)
     write_elements(state, operation, target, indices, copied)
 
 

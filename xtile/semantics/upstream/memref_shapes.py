@@ -56,7 +56,7 @@ def _check_product(extents: Sequence[Index], size: Index, dimension: int, mask: 
     count: Index = 1
     for extent in extents:
         count = count * extent
-    wrong = where_active(np.asarray(count != size), mask)
+    wrong = where_active(np.asanyarray(count != size), mask)
     if wrong.any():
         raise UnlocatedError(
             f"dimension {dimension} has size {first_where(size, wrong)}, but the product of the "

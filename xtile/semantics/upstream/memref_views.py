@@ -140,7 +140,7 @@ def _cast(operation: Operation, compiler: Compiler) -> Step:
                 f"the memref has {len(view.shape)} dimensions, but the cast is to {type_}"
             )
         for dimension, (size, wanted) in enumerate(zip(view.shape, shape, strict=True)):
-            wrong = where_active(np.asarray(size != wanted), mask)
+            wrong = where_active(np.asanyarray(size != wanted), mask)
             if wanted != DYNAMIC_INDEX and wrong.any():
                 given = first_where(size, wrong)
                 raise UnlocatedError(
@@ -166,7 +166,7 @@ def _view(operation: Operation, compiler: Compiler) -> Step:
         given = iter([as_index(values[size]) for size in sizes])
         extents = [next(given) if size == DYNAMIC_INDEX else size for size in shape]
         first = view.offset + as_index(values[shift])
-        wrong = where_active(np.asarray(first % dtype.itemsize != 0), mask)
+        wrong = where_active(np.asanyarray(first % dtype.itemsize != 0), mask)
         if wrong.any():
             raise UnlocatedError(
                 f"byte {first_where(first, wrong)} of {view.buffer.name} is no multiple of the "

@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xtile.semantics.rounding import f64_to_f32_by_odd
-from xtile.semantics.values import Array, Value, choose
+from xtile.semantics.values import Array, Value, choose, contiguous, is_exact
 
 INDEX_BITS = 64
 """The width of `index`."""
@@ -89,7 +89,7 @@ class Number:
 
     def rounded(self, value: Value) -> Value:
         """Floating numbers of type f32 or f64, rounded once to this type."""
-        if self.text in _ROUNDED_BY_NUMPY:
+        if self.text in _ROUNDED_BY_NUMPY or is_exact(value):
             return value.astype(self.dtype)
         # ml_dtypes would round f64 to f32 first.
         wide = f64_to_f32_by_odd(value) if value.dtype == np.float64 else value
@@ -128,7 +128,7 @@ class Number:
                 wide = np.array([int(value) % 2**64 for value in values], np.uint64)
                 return self.wrapped(wide.astype(np.int64))
             case Kind.FLOAT:
-                return np.asarray(self.rounded(np.array(values, np.float64)))
+                return np.asanyarray(self.rounded(np.array(values, np.float64)))
             case Kind.COMPLEX:
                 return np.array(values, self.dtype)
 
@@ -149,7 +149,7 @@ _ROUNDED_BY_NUMPY = ("f16", "f32", "f64")
 
 def _to_tf32(value: Value) -> Value:
     """f32 to tf32: 10 bits of fraction, to nearest, ties to even."""
-    bits = np.asarray(value, np.float32).view(np.uint32)
+    bits = np.asanyarray(value, np.float32).view(np.uint32)
     is_odd = (bits >> np.uint32(13)) & np.uint32(1)
     near = (bits + np.uint32(0xFFF) + is_odd) & np.uint32(0xFFFFE000)
     keep = ~np.isfinite(value)
@@ -158,7 +158,9 @@ def _to_tf32(value: Value) -> Value:
 
 def without_unused_bits(value: Array) -> Array:
     """tf32 without the bits of f32 that it does not have, which memory may hold."""
-    bits = np.ascontiguousarray(value).view(np.uint32)
+    if is_exact(value):
+        return value
+    bits = contiguous(value).view(np.uint32)
     return (bits & ~_UNUSED_OF_TF32).view(np.float32).reshape(np.shape(value))
 
 

@@ -39,7 +39,7 @@ def numbers_in(operation: Operation, name: str) -> list[int]:
 
 def as_array(value: Value) -> Array:
     """A number with the axes rows and lanes; a vector stays as it is."""
-    return value if is_array(value) else np.asarray(value).reshape(1, 1)
+    return value if is_array(value) else np.asanyarray(value).reshape(1, 1)
 
 
 def as_number(array: Array) -> Value:

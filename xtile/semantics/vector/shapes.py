@@ -11,7 +11,7 @@ from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import filled
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
-from xtile.semantics.values import Array
+from xtile.semantics.values import Array, contiguous
 from xtile.semantics.vector.arrays import (
     AXES,
     flattened,
@@ -35,7 +35,7 @@ def cast_bits(source: Attribute, target: Attribute) -> Callable[[Array], Array]:
         if number.kind is Kind.FLOAT and number.bits > 8 and not _fills(number):
             raise ValueError(f"the bits of {number.text} cannot be computed")
     if _fills(given) and _fills(made):
-        return lambda vector: flattened(np.ascontiguousarray(vector)).view(made.dtype)
+        return lambda vector: flattened(contiguous(vector)).view(made.dtype)
     return lambda vector: _from_bits(_to_bits(vector, given), made)
 
 
@@ -46,7 +46,7 @@ def _fills(number: Number) -> bool:
 
 def _to_bits(vector: Array, number: Number) -> Array:
     """The bits of each row, from the lowest."""
-    bytes_ = np.ascontiguousarray(vector)[..., np.newaxis].view(np.uint8)
+    bytes_ = contiguous(vector)[..., np.newaxis].view(np.uint8)
     return np.unpackbits(bytes_, axis=-1, count=number.bits, bitorder="little")
 
 

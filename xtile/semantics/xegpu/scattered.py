@@ -74,13 +74,13 @@ def scattered_access(
 
 def _vector(value: Value) -> Array:
     """A number for each work-item as a vector of one."""
-    array = np.asarray(value)
+    array = np.asanyarray(value)
     return array.reshape(*(array.shape or (1, 1)), 1) if array.ndim <= 2 else array
 
 
 def _number(value: Value) -> Array:
     """A number, or a vector of one, with one entry for each work-item or for all."""
-    array = np.asarray(value)
+    array = np.asanyarray(value)
     return array.reshape(array.shape[:2] or (1, 1))
 
 

@@ -1,0 +1,250 @@
+"""Numbers of the field obey the laws that it promises, in draws that are new in each run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from tests.seeds import fresh_generator
+from xtile.semantics.field import functions
+from xtile.semantics.field.algebra import Algebra
+from xtile.semantics.field.numbers import (
+    Cells,
+    Field,
+    add,
+    agree,
+    computing_in,
+    divide,
+    exp,
+    exp2,
+    field,
+    is_unknown,
+    known,
+    log,
+    log2,
+    matrix_product,
+    multiply,
+    negative,
+    power,
+    square_root,
+    subtract,
+    total,
+    unknown,
+    whole,
+)
+
+COUNT = 40
+
+
+@pytest.fixture(autouse=True)
+def _draw() -> Iterator[None]:
+    with computing_in(Field(int(fresh_generator().integers(2**48)))), np.errstate(all="ignore"):
+        yield
+
+
+def _random(*shape: int) -> Cells:
+    primes = field().algebra.primes
+    draws = fresh_generator().integers(1, primes, (*(shape or (COUNT,)), len(primes)))
+    return unknown(draws)
+
+
+def _assert_equal(a: Cells, b: Cells) -> None:
+    assert agree(a, b).all()
+
+
+def _assert_different(a: Cells, b: Cells) -> None:
+    """Two formulas that differ may be equal by chance, about once in a million numbers."""
+    assert agree(a, b).mean() < 0.1
+
+
+def test_rings() -> None:
+    a, b, c = _random(), _random(), _random()
+    _assert_equal(add(add(a, b), c), add(a, add(b, c)))
+    _assert_equal(multiply(a, add(b, c)), add(multiply(a, b), multiply(a, c)))
+    _assert_equal(multiply(multiply(a, b), c), multiply(b, multiply(c, a)))
+    _assert_equal(subtract(a, b), negative(subtract(b, a)))
+    _assert_different(subtract(a, b), subtract(b, a))
+    _assert_different(add(a, b), multiply(a, b))
+
+
+def test_quotients() -> None:
+    a, b, c = _random(), _random(), _random()
+    _assert_equal(multiply(divide(a, b), b), a)
+    _assert_equal(divide(add(a, b), c), add(divide(a, c), divide(b, c)))
+    _assert_equal(divide(known(1.0), divide(known(1.0), a)), a)
+    _assert_different(divide(a, b), divide(b, a))
+
+
+def test_exponentials() -> None:
+    a, b = _random(), _random()
+    _assert_equal(exp(add(a, b)), multiply(exp(a), exp(b)))
+    _assert_equal(exp(negative(a)), divide(known(1.0), exp(a)))
+    _assert_equal(exp(multiply(a, known(2.0))), multiply(exp(a), exp(a)))
+    _assert_equal(exp2(multiply(a, divide(known(1.0), known(np.log(2.0))))), exp(a))
+    _assert_equal(exp(multiply(a, known(np.float32(np.log(2.0))))), exp2(a))
+    _assert_different(exp(a), exp2(a))
+    _assert_equal(exp(known(0.0)), known(1.0))
+    _assert_equal(exp2(known(np.arange(-4.0, 5.0))), known(2.0 ** np.arange(-4, 5)))
+
+
+def test_exponentials_of_exponentials() -> None:
+    a, b = _random(), _random()
+    _assert_equal(exp(exp(add(a, b))), exp(multiply(exp(a), exp(b))))
+    deep = exp(exp(exp(a)))
+    _assert_equal(deep, exp(exp(exp(subtract(add(a, b), b)))))
+    _assert_different(deep, exp(exp(exp(b))))
+
+
+def test_logarithms() -> None:
+    a, b = _random(), _random()
+    _assert_equal(log(multiply(a, b)), add(log(a), log(b)))
+    _assert_equal(log(exp(a)), a)
+    _assert_equal(exp(log(multiply(a, a))), multiply(a, a))
+    _assert_equal(log2(a), multiply(log(a), known(np.float32(1 / np.log(2.0)))))
+    _assert_equal(log2(known(np.array([1.0, 2.0, 8.0]))), known(np.array([0.0, 1.0, 3.0])))
+    _assert_different(log(a), log(add(a, known(1.0))))
+    assert (log(known(0.0))["key"] == -np.inf).all()
+
+
+def test_roots() -> None:
+    a, b = _random(), _random()
+    _assert_equal(square_root(multiply(a, b)), multiply(square_root(a), square_root(b)))
+    squares = multiply(a, a)
+    _assert_equal(multiply(square_root(squares), square_root(squares)), squares)
+    whole_numbers = np.array([1.0, 4.0, 9.0, 64.0, 4096.0, 0.25])
+    _assert_equal(square_root(known(whole_numbers)), known(np.sqrt(whole_numbers)))
+    sizes = np.array([2.0, 12.0, 128.0, 96.0, 50.0])
+    _assert_equal(
+        known((1 / np.sqrt(sizes)).astype(np.float32)),
+        divide(known(1.0), square_root(known(sizes))),
+    )
+
+
+def test_powers() -> None:
+    a = _random()
+    _assert_equal(power(a, known(3.0)), multiply(a, multiply(a, a)))
+    _assert_equal(power(a, known(-2.0)), divide(known(1.0), multiply(a, a)))
+    _assert_equal(power(a, known(0.5)), square_root(a))
+    _assert_equal(power(known(2.0), known(10.0)), known(1024.0))
+    b = _random()
+    _assert_equal(power(a, b), exp(multiply(b, log(a))))
+
+
+def _odd(a: Cells) -> Cells:
+    return subtract(exp(a), exp(negative(a)))
+
+
+def _even(a: Cells) -> Cells:
+    return add(exp(a), exp(negative(a)))
+
+
+_FORMULAS: dict[str, Callable[[Cells], Cells]] = {
+    "tanh": lambda a: divide(_odd(a), _even(a)),
+    "expm1": lambda a: subtract(exp(a), known(1.0)),
+    "log1p": lambda a: log(add(a, known(1.0))),
+    "sinh": lambda a: divide(_odd(a), known(2.0)),
+    "cosh": lambda a: divide(_even(a), known(2.0)),
+    "hypot": lambda a: multiply(square_root(known(2.0)), square_root(multiply(a, a))),
+}
+
+
+@pytest.mark.parametrize("name", _FORMULAS)
+def test_functions_by_others(name: str) -> None:
+    a = _random()
+    operands = (a, a) if name == "hypot" else (a,)
+    result = functions.rule(getattr(np, name))(*operands)
+    assert result.dtype == a.dtype
+    _assert_equal(result, _FORMULAS[name](a))
+
+
+def test_functions_without_laws_tell_operands_and_names_apart() -> None:
+    a, b = _random(), _random()
+    sin, cos, atan2 = (functions.rule(each) for each in (np.sin, np.cos, np.arctan2))
+    _assert_equal(sin(add(a, b)), sin(add(b, a)))
+    _assert_equal(sin(exp(add(a, b))), sin(multiply(exp(a), exp(b))))
+    _assert_different(sin(a), sin(b))
+    _assert_different(sin(a), cos(a))
+    _assert_different(atan2(a, b), atan2(b, a))
+    _assert_equal(cos(known(0.0)), known(1.0))
+
+
+def test_sums_in_any_order() -> None:
+    a, b = _random(5, 700), _random(700, 3)
+    product = matrix_product(a, b)
+    order = fresh_generator().permutation(700)
+    _assert_equal(product, matrix_product(a[:, order], b[order]))
+    terms = multiply(a[:, :, np.newaxis], b[np.newaxis])
+    _assert_equal(product, total(terms, 1))
+    _assert_different(product, total(terms[:, 1:], 1))
+
+
+def test_the_order_cuts_numbers_in_half_and_agrees_with_itself() -> None:
+    a, b = _random(2000), _random(2000)
+    rules = functions.RULES
+    assert 0.4 < rules["less"](a, known(0.0)).mean() < 0.6
+    larger, smaller = rules["maximum"](a, b), rules["minimum"](a, b)
+    _assert_equal(add(larger, smaller), add(a, b))
+    assert (rules["greater"](a, b) == agree(larger, a)).all()
+    _assert_equal(rules["absolute"](a), rules["maximum"](a, negative(a)))
+    _assert_different(rules["maximum"](a, known(0.0))[a["key"] < 0], a[a["key"] < 0])
+    # Saturation to the range of a type changes nothing.
+    _assert_equal(rules["clip"](a, known(-6.0), known(6.0)), a)
+
+
+def test_symbols() -> None:
+    infinity, nan = known(np.inf), known(np.nan)
+    a = _random()
+    assert np.isnan(subtract(infinity, infinity)["key"])
+    assert np.isnan(multiply(infinity, known(0.0))["key"])
+    assert np.isnan(divide(known(0.0), known(0.0))["key"])
+    assert divide(known(-1.0), known(0.0))["key"] == -np.inf
+    assert np.isnan(add(a, nan)["key"]).all()
+    _assert_equal(exp(negative(infinity)), known(0.0))
+    _assert_equal(divide(a, infinity), known(np.zeros(COUNT)))
+    _assert_equal(functions.RULES["fmax"](a, nan), a)
+    assert agree(nan, nan)
+    assert not agree(nan, infinity)
+    assert not agree(a, nan).any()
+    assert (functions.RULES["maximum"](a, negative(infinity))["key"] == a["key"]).all()
+
+
+def test_known_numbers_keep_their_value() -> None:
+    third = divide(known(1.0), known(3.0))
+    assert not is_unknown(third).any()
+    _assert_equal(third, known(np.float32(1) / np.float32(3)))
+    _assert_equal(multiply(third, known(np.array([3, 6]))), known(np.array([1.0, 2.0])))
+    assert whole("floor", np.floor, multiply(known(7.0), third))["key"] == 2.0
+    rounded = whole("floor", np.floor, _random())
+    assert not is_unknown(rounded).any()
+    assert (rounded["key"] == np.rint(rounded["key"])).all()
+
+
+@pytest.mark.parametrize("value", [0.75, 448.0, 65504.0, 1.0e-3, -0.1, 1 / 3, 123456.7, 2.0**-149])
+def test_literals(value: float) -> None:
+    single = known(np.float32(value))
+    _assert_equal(add(single, negative(single)), known(0.0))
+    _assert_equal(divide(single, known(2.0)), known(np.float64(np.float32(value)) / 2))
+
+
+def test_what_literals_mean() -> None:
+    log2_e = np.float32(np.log2(np.e))
+    scale = np.float32(1 / np.sqrt(96.0))
+    a = multiply(known(scale), known(log2_e))
+    _assert_equal(a, known(np.float32(scale * log2_e)))
+    _assert_equal(known(np.float32(0.1)), divide(known(1.0), known(10.0)))
+    assert field().literals.meant[float(np.float32(0.1))] == "1/10"
+    assert field().literals.meant[float(log2_e)] == "1 log2(e)"
+    # An error of two units in the last place is another number.
+    wrong = np.nextafter(np.nextafter(np.float32(0.1), np.float32(1)), np.float32(1))
+    wrong = np.nextafter(wrong, np.float32(1))
+    _assert_different(known(np.array([wrong])), known(np.array([np.float32(0.1)])))
+
+
+def test_draws_are_independent() -> None:
+    seed = int(fresh_generator().integers(2**48))
+    first, same, other = Algebra(seed), Algebra(seed), Algebra(seed + 1)
+    assert (first.inputs("x", 100) == same.inputs("x", 100)).all()
+    assert (first.inputs("x", 100) != other.inputs("x", 100)).any()
+    assert (first.inputs("x", 100) != first.inputs("y", 100)).any()
