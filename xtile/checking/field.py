@@ -6,21 +6,22 @@ Source: docs/field.md.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.array_utils import byte_bounds
 
 from xtile.arguments.binding import bind
+from xtile.checking.copies import arrays_of, copied
 from xtile.launch.executable import Grid, Kernel
 from xtile.launch.field import load_for_field
 from xtile.launch.run import checked_sizes
+from xtile.semantics.field.arrays import agree as numbers_agree
+from xtile.semantics.field.arrays import states
 from xtile.semantics.field.launch import FieldInterpretation
-from xtile.semantics.field.numbers import Field, RefusedError, computing_in, is_unknown
-from xtile.semantics.field.numbers import agree as numbers_agree
+from xtile.semantics.field.numbers import Field, RefusedError, computing_in
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -32,7 +33,8 @@ class Agreement:
         verdict: "agree" if all numbers are equal in all draws, "differ" if one is not, "refused" if
             one of the kernels computes what the field does not follow, which says nothing.
         elements: How many elements were compared in a draw.
-        unknown: How many of them depend on inputs of floats.
+        unknown: How many of them depend on inputs of floats, and were a number in some draw.
+        unseen: How many were NaN in all draws, so that their agreement says little.
         reason: The first element that differs, or what is not followed; None if they agree.
         meant: For each literal that was not taken exactly what it was taken for.
     """
@@ -40,6 +42,7 @@ class Agreement:
     verdict: Literal["agree", "differ", "refused"]
     elements: int
     unknown: int
+    unseen: int
     reason: str | None
     meant: Mapping[float, str]
 
@@ -72,7 +75,8 @@ def agree(
         port_block: That of the port; None for what it says itself.
         entry: The function, if the kernel has several.
         port_entry: That of the port.
-        draws: How many independent draws of the algebra and of the inputs are compared.
+        draws: How many independent draws of the algebra and of the inputs are compared; there are
+            more where results are NaN, as the roots of numbers are that are negative in a draw.
         seed: What the draws follow from; None draws it.
 
     Raises:
@@ -89,12 +93,18 @@ def agree(
             _block(port_block),
         ),
     )
-    result = Agreement("agree", 0, 0, None, {})
-    for draw in range(draws):
-        result = _compared(sides, arguments, Field(first + draw))
-        if result.verdict != "agree":
+    comparing = _Comparing(sides, arguments)
+    for draw in range(_MOST_DRAWS * draws):
+        if draw >= draws and not comparing.is_unseen.any():
             break
-    return result
+        result = comparing.draw(Field(first + draw))
+        if result is not None:
+            return result
+    return comparing.agreement("agree", None)
+
+
+_MOST_DRAWS = 4
+"""How many times as many draws as were asked for there are where results are NaN in all before."""
 
 
 class _Side:
@@ -128,107 +138,77 @@ def _block(block: int | Sequence[int] | None) -> Grid | None:
     return None if block is None else checked_sizes("block", block)
 
 
-def _compared(
-    sides: tuple[_Side, _Side], arguments: Sequence[Any] | Mapping[str, Any], field: Field
-) -> Agreement:
-    with computing_in(field):
-        return _compared_in(sides, arguments, field)
+class _Comparing:
+    """Compares what two kernels compute in several draws.
 
+    Attributes:
+        is_unseen: Which elements were computed, and are NaN in all draws so far.
+    """
 
-def _compared_in(
-    sides: tuple[_Side, _Side], arguments: Sequence[Any] | Mapping[str, Any], field: Field
-) -> Agreement:
-    given = [_copied(arguments) for _ in sides]
-    meant = field.literals.meant
-    try:
-        launched = [side.launched(field, each) for side, each in zip(sides, given, strict=True)]
-        elements = hidden = 0
-        for (label, left), (_, right) in zip(*map(_arrays, given), strict=True):
-            held = _Held(launched[0].numbers(left), launched[1].numbers(right))
-            elements += left.size
-            hidden += held.unknown
-            wrong = held.first_difference(left, right)
-            if wrong is not None:
-                return Agreement("differ", elements, hidden, f"{label}{wrong}", meant)
-    except RefusedError as error:
-        return Agreement("refused", 0, 0, str(error), meant)
-    return Agreement("agree", elements, hidden, None, meant)
+    def __init__(
+        self, sides: tuple[_Side, _Side], arguments: Sequence[Any] | Mapping[str, Any]
+    ) -> None:
+        self._sides = sides
+        self._arguments = arguments
+        self._meant: dict[float, str] = {}
+        count = sum(array.size for _, array in _arrays(arguments))
+        self.is_unseen: npt.NDArray[np.bool_] = np.ones(count, np.bool_)
+        self._is_unknown: npt.NDArray[np.bool_] = np.zeros(count, np.bool_)
 
+    def draw(self, field: Field) -> Agreement | None:
+        """Compares in a draw; returns what ends the comparison, if something does."""
+        with computing_in(field):
+            try:
+                reason = self._difference(field)
+            except RefusedError as error:
+                return self.agreement("refused", str(error))
+            finally:
+                self._meant.update(field.literals.meant)
+        return None if reason is None else self.agreement("differ", reason)
 
-class _Held:
-    """What two arrays hold after the launches; None where it is no floats."""
+    def _difference(self, field: Field) -> str | None:
+        """The first element that differs."""
+        own = [_own(self._arguments) for _ in self._sides]
+        launched = [side.launched(field, each) for side, each in zip(self._sides, own, strict=True)]
+        known: list[npt.NDArray[np.bool_]] = []
+        unseen: list[npt.NDArray[np.bool_]] = []
+        for (label, left), (_, right) in zip(*map(_arrays, own), strict=True):
+            a, b = launched[0].held(left), launched[1].held(right)
+            equal = numbers_agree(a, b)
+            if not equal.all():
+                index = ", ".join(str(each) for each in np.argwhere(~equal)[0])
+                return f"{label}[{index}]"
+            is_unknown, is_nan = states(a)
+            known.append(is_unknown.ravel())
+            unseen.append(is_nan.ravel())
+        self._is_unknown |= np.concatenate([*known, self._is_unknown[:0]])
+        self.is_unseen &= np.concatenate([*unseen, self.is_unseen[:0]])
+        return None
 
-    def __init__(self, left: Any, right: Any) -> None:
-        self._left, self._right = left, right
-
-    @property
-    def unknown(self) -> int:
-        """How many elements depend on inputs of floats."""
-        return 0 if self._left is None else int(is_unknown(self._left).sum())
-
-    def first_difference(
-        self, left: npt.NDArray[Any], right: npt.NDArray[Any]
-    ) -> tuple[int, ...] | None:
-        """The index of the first element that differs."""
-        if self._left is None or self._right is None:
-            equal = left == right
-        else:
-            equal = numbers_agree(self._left, self._right)
-        if equal.all():
-            return None
-        return tuple(int(each) for each in np.argwhere(~equal)[0])
-
-
-def _copied(arguments: Sequence[Any] | Mapping[str, Any]) -> Any:
-    """Arguments whose arrays are copies, with the same strides, that overlap where they did."""
-    copies: dict[tuple[int, int], Any] = {}
-
-    def copied(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            entries = cast("Any", value)
-            return type(entries)(copied(each) for each in entries)
-        if not _is_array(value):
-            return value
-        low, high = byte_bounds(value)
-        key = (low, high)
-        if key not in copies:
-            copies[key] = _bytes_at(value, low, high).copy()
-        return np.ndarray(
-            value.shape, value.dtype, copies[key].data, _start(value) - low, value.strides
+    def agreement(
+        self, verdict: Literal["agree", "differ", "refused"], reason: str | None
+    ) -> Agreement:
+        """The result."""
+        return Agreement(
+            verdict,
+            self.is_unseen.size,
+            int(self._is_unknown.sum()),
+            int(self.is_unseen.sum()) if verdict == "agree" else 0,
+            reason,
+            self._meant,
         )
 
-    if isinstance(arguments, Mapping):
-        return {name: copied(value) for name, value in arguments.items()}
-    return [copied(value) for value in arguments]
 
-
-def _bytes_at(array: npt.NDArray[Any], low: int, high: int) -> npt.NDArray[np.uint8]:
-    """The memory between the first and the last byte of an array."""
-    interface = {"data": (low, True), "shape": (high - low,), "typestr": "|u1", "version": 3}
-    holder = type("Memory", (), {"__array_interface__": interface, "array": array})()
-    return np.asarray(holder)
-
-
-def _start(array: npt.NDArray[Any]) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def _arrays(arguments: Any) -> list[tuple[str, npt.NDArray[Any]]]:
+def _arrays(arguments: Mapping[str, Any] | Sequence[Any]) -> list[tuple[str, npt.NDArray[Any]]]:
     """The arrays among arguments, each with what messages call it."""
     named: Any = enumerate(arguments)
     if isinstance(arguments, Mapping):
         named = cast("Any", arguments).items()
-    return [(f"argument {name}", array) for name, value in named for array in _arrays_of(value)]
+    return [(f"argument {name}", array) for name, value in named for array in arrays_of(value)]
 
 
-def _arrays_of(value: Any) -> Iterator[npt.NDArray[Any]]:
-    if _is_array(value):
-        yield value
-    elif isinstance(value, list | tuple):
-        entries = cast("Any", value)
-        for each in entries:
-            yield from _arrays_of(each)
-
-
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
+def _own(arguments: Mapping[str, Any] | Sequence[Any]) -> Any:
+    """The same arguments in memory of their own."""
+    if isinstance(arguments, Mapping):
+        return dict(zip(arguments, copied(list(arguments.values())), strict=True))
+    return copied(arguments)

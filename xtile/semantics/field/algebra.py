@@ -6,8 +6,9 @@ modulo r to a power of an element of order r modulo q, so exp(a + b) = exp(a) ex
 the last residue is a random function of the number. The logarithm goes the other way. Which
 residues still obey all laws is remembered with the number (`numbers.py`).
 
-All three primes are -1 modulo 840. So 2, 3, 5 and 7 are squares and -1 is none: square roots of
-products of these numbers are right, the root of 64 is 8, and 2 is a power of the base.
+All three primes are -1 modulo 840. So 2, 3, 5 and 7 are squares and -1 is none: of each number and
+its negative one is a square, and has a root that is one. The root of 64 is 8, and 2 is a power of
+the base.
 
 Source: Wu et al., "Mirage: A Multi-Level Superoptimizer for Tensor Programs" (OSDI 2025), 5, whose
 pair of primes this chain extends by a third one.
@@ -68,20 +69,27 @@ class Algebra:
         """Integers modulo each prime."""
         return numbers % self.primes
 
-    def centred(self, residues: Residues) -> npt.NDArray[np.float64]:
-        """The residue modulo the largest prime, centred, as a part of `SIZE`."""
+    def order(self, residues: Residues) -> npt.NDArray[np.float64]:
+        """Floats by which numbers are ordered, between minus and plus `SIZE`.
+
+        Squares are positive, and other numbers negative, so that a product has the sign that it
+        should have. The size is the distance of the residue modulo the largest prime from 0.
+        """
         first, prime = residues[..., 0], int(self.primes[0])
-        return np.where(first > prime // 2, first - prime, first) * (2 * SIZE / prime)
+        size = np.minimum(first, prime - first) * (2 * SIZE / prime)
+        return np.where(self._tables[0].is_square(first), size, -size)
 
     def inverse(self, residues: Residues) -> Residues:
         """The reciprocals; that of 0 is 0."""
         return self._powers(residues, [-1] * CHAIN)
 
-    def root(self, residues: Residues) -> Residues:
-        """The square roots, which are squares themselves; those of -x where x has none.
+    def are_squares(self, residues: Residues) -> npt.NDArray[np.bool_]:
+        """Whether each residue has a square root."""
+        tables = enumerate(self._tables)
+        return np.stack([table.is_square(residues[..., i]) for i, table in tables], axis=-1)
 
-        The root of a product is the product of the roots.
-        """
+    def root(self, residues: Residues) -> Residues:
+        """The square roots of squares, which are squares themselves."""
         # All primes are 3 modulo 4, so a square to this power is one of its own roots.
         return self._powers(residues, [(int(prime) + 1) // 4 for prime in self.primes])
 
@@ -148,12 +156,16 @@ class _Table:
         powers = self._powers[logarithms * exponent % self._order]
         return np.where(numbers == 0, 0, powers).astype(np.int64)
 
+    def is_square(self, numbers: Residues) -> npt.NDArray[np.bool_]:
+        """Whether numbers have a square root; 0 may have one."""
+        return self._logarithms[numbers] % 2 == 0
+
     def exponential(self, exponents: Residues) -> Residues:
         """The square of the generator, which has half of its order, to powers."""
         return self._powers[2 * exponents % self._order].astype(np.int64)
 
     def logarithm(self, numbers: Residues) -> Residues:
-        """The inverse of `exponential`, and the same for -x as for x."""
+        """The inverse of `exponential`."""
         half = self._order // 2
         return self._logarithms[numbers].astype(np.int64) * ((half + 1) // 2) % half
 

@@ -343,6 +343,29 @@ def with_bytes(raw: Any, cells: Cells) -> Any:
     return array
 
 
+def agree(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether elements of arrays are equal numbers, integers, or bytes of equal numbers."""
+    if not (isinstance(a, FieldArray) and isinstance(b, FieldArray)):
+        return np.asarray(a == b)
+    if is_float(a.dtype):
+        return numbers.agree(a.numbers(), b.numbers())
+    equal = np.ones(a.shape, np.bool_)
+    held = np.zeros(a.shape, np.bool_)
+    for left, right in zip(a.parts(), b.parts(), strict=True):
+        held |= is_unknown(left) | is_unknown(right)
+        equal &= (left["byte"] == right["byte"]) & numbers.agree(left, right)
+    return np.where(held, equal, a.view(np.ndarray) == b.view(np.ndarray))
+
+
+def states(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which elements are numbers that are not known, and which were computed and are NaN."""
+    if not (isinstance(array, FieldArray) and is_float(array.dtype)):
+        return np.zeros(array.shape, np.bool_), np.zeros(array.shape, np.bool_)
+    cells = array.numbers()
+    is_written = array.cells()["state"] & HELD != 0
+    return is_unknown(cells), is_written & np.isnan(cells["key"])
+
+
 def cells_of(value: Any) -> Cells:
     """The numbers of any array of floats, or of integers as floats."""
     if isinstance(value, FieldArray):

@@ -12,7 +12,6 @@ from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, W
 from xtile.semantics.compiler import Step
 from xtile.semantics.field.arrays import FieldArray, cells_of, is_float, is_numpy, made, memory
 from xtile.semantics.field.numbers import (
-    Cells,
     Field,
     RefusedError,
     known,
@@ -68,11 +67,7 @@ class FieldInterpretation:
         if isinstance(data, FieldArray):
             return data
         found = self._around(data)
-        if found is None:
-            return memory(data)
-        seen = np.ndarray.view(data, FieldArray)
-        seen.shadow, seen.is_bytes = found.shadow, True
-        return seen
+        return memory(data) if found is None else _seen(data, found)
 
     def value(self, value: Value) -> Value:
         """Floats that numpy computed, as known numbers."""
@@ -99,18 +94,10 @@ class FieldInterpretation:
 
         return followed
 
-    def numbers(self, array: npt.NDArray[Any]) -> Cells | None:
-        """The numbers that an array holds after the launch; None if it holds none.
-
-        Raises:
-            RefusedError: Its elements are made of bytes of several numbers.
-        """
+    def held(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """An array of an argument with the numbers that it holds, if the engine was given it."""
         found = self._around(array)
-        if found is None or found.shadow is None or not is_float(array.dtype):
-            return None
-        seen = np.ndarray.view(array, FieldArray)
-        seen.shadow, seen.is_bytes = found.shadow, True
-        return seen.numbers()
+        return array if found is None else _seen(array, found)
 
     def _around(self, array: npt.NDArray[Any]) -> FieldArray | None:
         if not array.nbytes:
@@ -128,6 +115,13 @@ class FieldInterpretation:
             cells = array.numbers()
             plain = array.view(np.ndarray)
             plain[...] = cells["key"].astype(plain.dtype)
+
+
+def _seen(array: npt.NDArray[Any], memory: FieldArray) -> FieldArray:
+    """An array that lies in memory, with the numbers there."""
+    seen = np.ndarray.view(array, FieldArray)
+    seen.shadow, seen.is_bytes = memory.shadow, True
+    return seen
 
 
 def _key(data: npt.NDArray[Any]) -> tuple[int, int]:

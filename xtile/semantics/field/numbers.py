@@ -5,8 +5,8 @@ value as far as that is known:
 
 - A number that comes from integers, literals and scalar arguments alone is known. Its key is its
   value, and functions of the value follow it.
-- Any other number is unknown. Its key is the centred residue modulo the largest prime, scaled to
-  between -4 and 4, so half of all numbers are negative.
+- Any other number is unknown. Its key follows from the residue modulo the largest prime. It is
+  between -4 and 4; half of all numbers are negative, a square never is.
 - Infinities and NaN are known numbers without residues. They come of what the keys would give in
   IEEE 754's arithmetic, so inf - inf, 0 / 0 and 0 inf are NaN.
 
@@ -130,7 +130,7 @@ def _made(residues: Residues, state: Any, ieee: Any) -> Cells:
     cells["residues"] = where(is_finite[..., np.newaxis], residues, 0)
     cells["state"] = where(is_finite, state, HELD | _ALL_LAWFUL)
     is_unknown = cells["state"] & UNKNOWN != 0
-    cells["key"] = where(is_unknown, algebra.centred(residues), ieee)
+    cells["key"] = where(is_unknown, algebra.order(residues), ieee)
     return cells
 
 
@@ -189,9 +189,14 @@ def _sign(key: Any) -> Any:
 
 
 def square_root(a: Cells) -> Cells:
-    """The square roots. An unknown number always has one, so that the root of a product is one."""
-    key: Any = where(is_unknown(a), np.abs(a["key"]), a["key"])
-    return _simple(_made(field().algebra.root(residues_of(a)), _state(a), np.sqrt(key)))
+    """The square roots; those of negative numbers are NaN."""
+    algebra = field().algebra
+    residues, state = residues_of(a), _state(a)
+    for bit, is_square in zip(
+        LAWFUL, np.moveaxis(algebra.are_squares(residues), -1, 0), strict=True
+    ):
+        state = where(is_square, state, state & ~np.uint8(bit))
+    return _simple(_made(algebra.root(residues), state, np.sqrt(a["key"])))
 
 
 def exp(a: Cells) -> Cells:
@@ -206,13 +211,12 @@ def exp(a: Cells) -> Cells:
 
 
 def log(a: Cells) -> Cells:
-    """The logarithms; that of an unknown number is that of its negative, too."""
+    """The logarithms; those of negative numbers are NaN."""
     algebra = field().algebra
     state = _state(a)
     shifted = (state & ~np.uint8(_ALL_LAWFUL)) | ((state & (4 | 8)) << 1)
     residues = algebra.log(residues_of(a), fingerprints("log", a))
-    keys = where(is_unknown(a) & (a["key"] != 0), 1.0, np.log(a["key"]))
-    return _simple(_made(residues, shifted, keys))
+    return _simple(_made(residues, shifted, np.log(a["key"])))
 
 
 def exp2(a: Cells) -> Cells:

@@ -1,0 +1,108 @@
+"""Kernels and their ports agree on exact numbers, and ports with mistakes do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.checking.kernels import rows
+from tests.seeds import fresh_seed
+from xtile.checking.field import Agreement, agree
+from xtile.cli import main
+from xtile.launch import ArgumentError
+from xtile.text.diagnostics import DiagnosticError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def _compared(source: Any, port: Any, arguments: Any, grid: Any = 1, **options: Any) -> Agreement:
+    return agree(source, port, arguments, grid, seed=fresh_seed(), **options)
+
+
+def _product() -> dict[str, Any]:
+    return {
+        "A": np.ones((32, 64), np.float16, order="F"),
+        "B": np.ones((64, 8), np.float16, order="F"),
+        "C": np.full((32, 8), np.nan, np.float32, order="F"),
+    }
+
+
+def _rows() -> list[Any]:
+    return [np.ones((5, 16), np.float32), np.full(5, np.nan, np.float32)]
+
+
+@pytest.mark.parametrize("to", ["xegpu", "cuda_tile", "triton"])
+def test_ports_of_a_product(to: str) -> None:
+    source = EXAMPLES / "matrix_unit.ir"
+    result = _compared(source, xtile.translate(source, to), _product())
+    assert (result.verdict, result.reason) == ("agree", None)
+    assert result.elements == result.unknown == 32 * 64 + 64 * 8 + 32 * 8
+
+
+def test_a_softmax_with_lanes() -> None:
+    source = EXAMPLES / "softmax.ir"
+    arguments = {name: np.ones((13, 9), np.float32, order="F") for name in ("X", "Y")}
+    assert _compared(source, xtile.translate(source, "xegpu"), arguments, 2).verdict == "agree"
+
+
+@pytest.mark.parametrize(
+    "change", [{"change": "math.exp2"}, {"start": "0.001"}, {"compare": "eq"}, {"kind": "mul"}]
+)
+def test_mistakes_are_found(change: dict[str, str]) -> None:
+    result = _compared(rows(), rows(**change), _rows(), 5)
+    assert result.verdict == "differ"
+    assert result.reason is not None
+    assert result.reason.startswith("argument 1[")
+
+
+def test_what_is_not_followed_is_no_agreement() -> None:
+    source = rows(change="math.absf").replace(
+        "memref.store",
+        "%bits = arith.bitcast %sum : f32 to i32\n"
+        "%one = arith.constant 1 : i32\n"
+        "%next = arith.addi %bits, %one : i32\n"
+        "%after = arith.bitcast %next : i32 to f32\n"
+        "memref.store",
+    )
+    result = _compared(source, source, _rows(), 5)
+    assert result.verdict == "refused"
+    assert result.reason is not None
+    assert "arithmetic on the bits of a number is not followed in the field" in result.reason
+    assert "arith.addi" in result.reason
+
+
+def test_a_mistake_that_has_nothing_to_do_with_the_field_is_an_error() -> None:
+    with pytest.raises(DiagnosticError, match="lies outside of the memory"):
+        _compared(
+            rows(),
+            rows()
+            .replace("%i, %c0", "%c1000, %c0")
+            .replace("%i = ", "%c1000 = arith.constant 1000 : index\n%i = "),
+            _rows(),
+            5,
+        )
+
+
+def test_the_device() -> None:
+    first, again = _product(), _product()
+    source = EXAMPLES / "matrix_unit.ir"
+    assert xtile.run(source, first, device="field").device == "field"
+    xtile.run(xtile.translate(source, "cuda_tile"), again, device="field")
+    np.testing.assert_array_equal(first["C"], again["C"])
+    assert 0.2 < (first["C"] < 0).mean() < 0.8
+    assert (abs(first["C"]) < 4).all()
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--arg", "A=ones", "--arg", "B=ones", "--arg", "C=nan", "--device", "field"]
+    assert main(["run", str(EXAMPLES / "matrix_unit.ir"), *arguments]) == 0
+    assert "@product" in capsys.readouterr().out
+
+
+def test_binaries_do_not_run() -> None:
+    with pytest.raises(ArgumentError, match="'field' runs no binaries"):
+        xtile.run(EXAMPLES / "matrix_unit.ir", _product(), device="field", binary="k.spv")
