@@ -186,9 +186,8 @@ class TestInProcess:
                 [AXPBY, "--device", "gpu"],
                 (
                     "there is no device 'gpu'; there are 'reference', 'field', 'cuda', 'hip', "
-                    "'triton', 'opencl', 'auto', 'pvc', 'bmg', 'dg2', 'cpu', 'cpu-avx2', 'cpu-amx', "
-                    "'sm_80', "
-                    "'sm_86', 'sm_89', 'sm_90', 'sm_100', 'sm_103', 'sm_110', "
+                    "'triton', 'opencl', 'auto', 'pvc', 'bmg', 'dg2', 'cpu', 'cpu-avx2', "
+                    "'cpu-amx', 'sm_80', 'sm_86', 'sm_89', 'sm_90', 'sm_100', 'sm_103', 'sm_110', "
                     "'sm_120', 'sm_121', 'gfx90a', "
                     "'gfx942', 'gfx950', 'gfx1100', 'gfx1101', 'gfx1151', 'gfx1200', 'gfx1201', "
                     "'gfx1250'"

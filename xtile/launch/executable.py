@@ -16,8 +16,8 @@ FIELD_NAME = "field"
 CUDA_NAME = "cuda"
 HIP_NAME = "hip"
 TRITON_NAME = "triton"
-"""What `device=` calls the reference device, the same with exact numbers, the first GPU of NVIDIA's and of AMD's, and the first
-that Triton compiles for; `cuda:1` is the second."""
+"""What `device=` calls the reference device, the same with exact numbers, the first GPU of NVIDIA's
+and of AMD's, and the first that Triton compiles for; `cuda:1` is the second."""
 
 Grid = tuple[int, int, int]
 

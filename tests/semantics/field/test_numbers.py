@@ -118,7 +118,7 @@ def test_roots() -> None:
     _assert_equal(square_root(multiply(a, b)), multiply(square_root(a), square_root(b)))
     _assert_equal(multiply(square_root(a), square_root(a)), a)
     _assert_equal(exp(multiply(log(a), known(0.5))), square_root(a))
-    _assert_equal(square_root(multiply(b, b)), functions.absolute(b))
+    assert (square_root(multiply(b, b))["key"] == b["key"]).all()
     assert np.isnan(square_root(negative(a))["key"]).all()
     whole_numbers = np.array([1.0, 4.0, 9.0, 64.0, 4096.0, 0.25])
     _assert_equal(square_root(known(whole_numbers)), known(np.sqrt(whole_numbers)))
