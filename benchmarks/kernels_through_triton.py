@@ -1,14 +1,16 @@
 """Whether kernels of four languages compute on a GPU what they mean, through Triton's compiler.
 
     python benchmarks/kernels_through_triton.py --compile DIRECTORY [--chip sm_90]   with Triton
+    python benchmarks/kernels_through_triton.py --compile DIRECTORY --by tileiras    with tileiras
     python benchmarks/kernels_through_triton.py --cubins DIRECTORY                   on a GPU
 
 The text in Triton's `tt` that a kernel becomes is the same for GPUs of NVIDIA and of AMD, so what
 is right on one of NVIDIA's speaks for the text that those of AMD get, too. The first command
-compiles each kernel and needs no GPU; `--chip gfx942` makes hsacos, which an AMD GPU runs.
-The second command needs neither Triton nor PyTorch: it launches the machine code with xtile's own
-sessions on fresh inputs, and compares with numpy, or with what the kernel's source computes on the
-reference device, within the errors that either may make (docs/porting.md, "What may differ").
+compiles each kernel and needs no GPU; `--chip gfx942` makes hsacos, which an AMD GPU runs. The
+second makes cubins of the same kernels as CUDA Tile IR. The last needs neither compiler nor
+PyTorch: it launches the machine code with xtile's own sessions on fresh inputs, and compares with
+numpy, or with what the kernel's source computes on the reference device, within the errors that
+either may make (docs/porting.md, "What may differ").
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from measuring import conditions, print_table
+from xdsl.dialects.builtin import ModuleOp
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -217,11 +220,29 @@ def _of_triton(name: str) -> Kernel:
 # --- here ---
 
 
-def compile_all(directory: Path, chip: str, only: str) -> bool:
-    """Compiles every kernel; returns whether all could be."""
-    from xtile.arguments.kernel import kernels_only
+def compile_by_triton(module: ModuleOp, path: Path, chip: str) -> Path:
+    """Writes the machine code of a kernel through Triton."""
     from xtile.backends.sidecar import write_machine_code
     from xtile.backends.triton.compilation import code_format, compile_with_triton
+
+    path = path.with_name(path.name + code_format(chip).extension)
+    write_machine_code(path, compile_with_triton(module, chip))
+    return path
+
+
+def compile_by_tileiras(module: ModuleOp, path: Path, chip: str) -> Path:
+    """Writes the machine code of a kernel through CUDA Tile IR, with what launches check."""
+    path = path.with_name(path.name + ".cubin")
+    xtile.compile(module, path, chip=chip, launch_checks=True)
+    return path
+
+
+COMPILERS = {"tileiras": compile_by_tileiras, "triton": compile_by_triton}
+
+
+def compile_all(directory: Path, chip: str, only: str, compiler: str) -> bool:
+    """Compiles every kernel; returns whether all could be."""
+    from xtile.arguments.kernel import kernels_only
 
     directory.mkdir(parents=True, exist_ok=True)
     failed: list[str] = []
@@ -231,15 +252,13 @@ def compile_all(directory: Path, chip: str, only: str) -> bool:
         began = time.perf_counter()
         try:
             module = kernels_only(kernel.source(), kernel.entry)
-            made = compile_with_triton(module, chip)
+            path = COMPILERS[compiler](module, directory / kernel.file, chip)
         except (DiagnosticError, RuntimeError, ValueError) as error:
             failed.append(kernel.file)
             print(f"{number:3} {kernel.file}: {str(error).splitlines()[0]}", flush=True)
             continue
-        path = directory / f"{kernel.file}{code_format(chip).extension}"
-        write_machine_code(path, made)
         seconds = time.perf_counter() - began
-        print(f"{number:3} {kernel.file}: {len(made.code)} bytes, {seconds:.1f} s", flush=True)
+        print(f"{number:3} {kernel.file}: {path.stat().st_size} bytes, {seconds:.1f} s", flush=True)
     print(f"not compiled: {', '.join(failed) or 'none'}")
     return not failed
 
@@ -259,7 +278,7 @@ def run_all(directory: Path, seed: int, only: str, device: str | None) -> bool:
         right.setdefault(kernel.language, []).append(not wrong)
         rows.append([kernel.language, kernel.name, str(launches), gpu, wrong or "right"])
         print(" | ".join(rows[-1]), flush=True)
-    title = f"Through Triton: {conditions()}; seed {seed}"
+    title = f"{directory.name}: {conditions()}; seed {seed}"
     print_table(title, ["language", "kernel", "launches", "GPU", "verdict"], rows)
     for language, verdicts in right.items():
         print(f"{language}: {sum(verdicts)} of {len(verdicts)} are right")
@@ -290,12 +309,14 @@ def main() -> int:
     what.add_argument("--compile", type=Path, metavar="DIR", help="compile, and write files here")
     what.add_argument("--cubins", type=Path, metavar="DIR", help="run the files that are here")
     parser.add_argument("--chip", default="sm_90", help="what is compiled for (default: sm_90)")
+    parser.add_argument("--by", choices=COMPILERS, default="triton", help="the compiler")
     parser.add_argument("--only", default="", help="only kernels whose names have this in them")
     parser.add_argument("--seed", type=int, help="of inputs (default: another one each time)")
     parser.add_argument("--device", help="as xtile.run calls it (default: the vendor's first GPU)")
     options = parser.parse_args()
     if options.compile is not None:
-        return 0 if compile_all(options.compile, options.chip, options.only) else 1
+        is_done = compile_all(options.compile, options.chip, options.only, options.by)
+        return 0 if is_done else 1
     seed = int(time.time()) if options.seed is None else options.seed
     return 0 if run_all(options.cubins, seed, options.only, options.device) else 1
 
