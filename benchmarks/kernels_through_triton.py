@@ -289,16 +289,16 @@ def _run(kernel: Kernel, path: Path, seed: int, device: str | None) -> tuple[str
     """What is wrong with a kernel, how often it was launched, and on which GPU."""
     name = device or ("hip" if path.suffix == ".hsaco" else "cuda")
     count, gpu = 0, ""
-    for launch in kernel.launches(seed):
-        arguments = list(launch.arguments)
-        try:
+    try:
+        for launch in kernel.launches(seed):
+            arguments = list(launch.arguments)
             gpu = xtile.run(path, arguments, launch.grid, name).device
-        except ValueError as error:
-            return str(error).splitlines()[0], count, gpu
-        count += 1
-        wrong = launch.check(arguments)
-        if wrong:
-            return wrong, count, gpu
+            count += 1
+            wrong = launch.check(arguments)
+            if wrong:
+                return wrong, count, gpu
+    except ValueError as error:
+        return str(error).splitlines()[0], count, gpu
     return "" if count else "no launch was found", count, gpu
 
 
