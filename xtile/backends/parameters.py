@@ -16,7 +16,9 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import KernelArgument, source_arguments
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature
 
 POINTER_SIZE = 8
 """Bytes of an address."""
@@ -33,6 +35,18 @@ class Slot:
 
     offset: int
     size: int
+
+
+def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ...]:
+    """For each parameter of a function the arguments of its kernel.
+
+    Raises:
+        ArgumentError: A kernel cannot have such a parameter.
+    """
+    try:
+        return tuple(source_arguments(parameter.type) for parameter in signature.parameters)
+    except ValueError as error:
+        raise ArgumentError(f"@{signature.name}: {error}") from None
 
 
 def slots_of(arguments: Iterable[KernelArgument]) -> tuple[Slot, ...]:

@@ -38,12 +38,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from xtile import __version__
-from xtile.arguments.calling_convention import source_arguments
 from xtile.arguments.signature import Signature
 from xtile.arguments.signature_words import signature_of_words, signature_words
 from xtile.backends.elf import find_damage
 from xtile.backends.machine_code import CodeFormat, KernelInterface, MachineCode, Scratch
-from xtile.backends.parameters import slots_of
+from xtile.backends.parameters import conventions_of, slots_of
 from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.files import source_from_path
@@ -106,12 +105,12 @@ def _launch_words(interface: KernelInterface) -> dict[str, Any]:
 
 
 def _slots(signature: Signature) -> str:
-    """Offset and size of each parameter of the machine code."""
-    arguments = (
-        argument
-        for parameter in signature.parameters
-        for argument in source_arguments(parameter.type)
-    )
+    """Offset and size of each parameter of the machine code.
+
+    Raises:
+        ArgumentError: A kernel cannot have such a parameter.
+    """
+    arguments = (argument for each in conventions_of(signature) for argument in each)
     return " ".join(f"{slot.offset}:{slot.size}" for slot in slots_of(arguments))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import xtile
-from xtile.arguments.errors import DeviceError
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.amd.hsaco import kernels_of
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import DIRECTORY_VARIABLE
@@ -182,6 +182,39 @@ def test_layouts_of_another_chip(tmp_path: Path) -> None:
     source.write_text(WITH_LAYOUTS)
     xtile.compile(source, path, chip="gfx1201")
     assert read_machine_code(path, HSACO).kernels["fill"].threads == 4 * 32
+
+
+DESCRIPTORS = """
+tt.func public @rows(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+  %c0 = arith.constant 0 : i32
+  %n = arith.constant 8 : i32
+  %stride = arith.constant 8 : i64
+  %one = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %x, [%n, %n], [%stride, %one] : !tt.ptr<f32>,
+    !tt.tensordesc<8x8xf32>
+  %e = tt.make_tensor_descriptor %y, [%n, %n], [%stride, %one] : !tt.ptr<f32>,
+    !tt.tensordesc<8x8xf32>
+  %v = tt.descriptor_load %d[%c0, %c0] : !tt.tensordesc<8x8xf32> -> tensor<8x8xf32>
+  tt.descriptor_store %e[%c0, %c0], %v : !tt.tensordesc<8x8xf32>, tensor<8x8xf32>
+  tt.return
+}
+"""
+
+
+def test_descriptors_on_a_chip_that_has_none(tmp_path: Path) -> None:
+    """They become pointers; by itself Triton dies of them in text."""
+    path = tmp_path / "rows.hsaco"
+    xtile.compile(xtile.parse(DESCRIPTORS, language="ttir"), path, chip="gfx942")
+    made = read_machine_code(path, HSACO)
+    assert kernels_of(made.code)["rows"].vector_spills == 0
+
+
+def test_a_parameter_that_no_launch_has(tmp_path: Path) -> None:
+    text = "tt.func public @k(%d: !tt.tensordesc<8x8xf32>) {\n  tt.return\n}\n"
+    module = xtile.parse(text, language="ttir")
+    for name in ("k.hsaco", "k.cubin"):
+        with pytest.raises(ArgumentError, match="tensordesc<8x8xf32> cannot be passed"):
+            xtile.compile(module, tmp_path / name)
 
 
 def test_the_machine_code_of_a_product(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
-from xtile.arguments.calling_convention import KernelArgument, source_arguments
-from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.errors import DeviceError
 from xtile.arguments.signature import Signature
 from xtile.backends.gpu.driver import GpuDevice, GpuDriver, GpuError
 from xtile.backends.gpu.plans import Plans
 from xtile.backends.machine_code import KernelInterface, MachineCode
-from xtile.backends.parameters import POINTER_SIZE, Slot, slots_of
+from xtile.backends.parameters import POINTER_SIZE, Slot, conventions_of, slots_of
 from xtile.backends.recently_used import RecentlyUsed
 
 _MODULES = 256
@@ -128,18 +128,6 @@ def _with_pointers(slots: tuple[Slot, ...], count: int) -> tuple[Slot, ...]:
     start = end + -end % POINTER_SIZE
     more = (Slot(start + number * POINTER_SIZE, POINTER_SIZE) for number in range(count))
     return (*slots, *more)
-
-
-def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ...]:
-    """For each parameter of a function the arguments of its kernel.
-
-    Raises:
-        ArgumentError: A kernel cannot have such a parameter.
-    """
-    try:
-        return tuple(source_arguments(parameter.type) for parameter in signature.parameters)
-    except ValueError as error:
-        raise ArgumentError(f"@{signature.name}: {error}") from None
 
 
 def _sizes(slots: Sequence[Slot]) -> str:

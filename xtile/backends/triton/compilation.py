@@ -191,11 +191,26 @@ def translated(
 
     target = find_target(chip)
     options = RouteOptions(target.name)
-    made_for = own_chip(module)
-    if made_for not in (None, target.name):
-        # Its layouts are another chip's.
+    if own_chip(module) not in (None, target.name) or _lacks_descriptors(module, target.name):
         module = translate(module, "triton-to-core", options, diagnostics, watcher)
     return translate_to(module, "triton", options, diagnostics, watcher)
+
+
+def _lacks_descriptors(module: ModuleOp, chip: str) -> bool:
+    """Whether a kernel has tensor descriptors, and the chip no hardware for them.
+
+    Triton itself replaces them by pointers, but in a stage before the text that it reads.
+    """
+    if chip in _WITH_DESCRIPTORS:
+        return False
+    return any(each.name.startswith(_DESCRIPTORS) for each in module.walk())
+
+
+_DESCRIPTORS = ("tt.descriptor_", "tt.make_tensor_descriptor")
+
+_WITH_DESCRIPTORS = ("gfx1250", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121")
+"""The chips that copy blocks of tensors by descriptors. Source: Triton 3.9, `supports_tdm` and
+`CUDABackend.make_ttir`."""
 
 
 def text_for(module: ModuleOp, release: Release, diagnostics: Diagnostics | None = None) -> str:
