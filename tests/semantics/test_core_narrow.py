@@ -191,7 +191,7 @@ def test_saturation_is_refused_where_nobody_knows_it() -> None:
     with pytest.raises(
         DiagnosticError, match="lanes have no numbers of 4 to 8 bits; use f16 or bf16"
     ):
-        translate(read(text), "core-to-spirv", Options("pvc"))
+        translate(read(text), "core-to-xegpu", Options("pvc"))
 
 
 def test_what_cuda_tile_refuses() -> None:

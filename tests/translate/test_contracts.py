@@ -111,13 +111,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "block-to-tensorlang": {BLOCK},
     "core-cleanup": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-distribute": {BLOCK},
+    "core-distribute-tiles": {TILE},
     "core-structure": {TILE},
     "core-split-complex": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-tile-linalg": {BLOCK},
     "core-to-cuda_tile": {BLOCK, TILE},
     "core-to-lane": {BLOCK, SUBGROUP, TILE},
     "core-to-spirv": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
-    "core-to-subgroup": {BLOCK},
+    "core-to-subgroup": {BLOCK, TILE},
     "core-to-tensorlang": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-tile": {BLOCK},
     "core-to-amdg": {BLOCK, TILE},
@@ -126,6 +127,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "cuda_tile-to-core": {CUDA_TILE},
     "cuda_tile-to-lane": {CUDA_TILE},
     "cuda_tile-to-spirv": {CUDA_TILE},
+    "cuda_tile-to-subgroup": {CUDA_TILE},
     "cuda_tile-to-tensorlang": {CUDA_TILE},
     "cuda_tile-to-tile": {CUDA_TILE},
     "cuda_tile-to-amdg": {CUDA_TILE},
@@ -166,6 +168,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "triton-to-cuda_tile": {TRITON, AMDG},
     "triton-to-lane": {TRITON, AMDG},
     "triton-to-spirv": {TRITON, AMDG},
+    "triton-to-subgroup": {TRITON, AMDG},
     "triton-to-tensorlang": {TRITON, AMDG},
     "triton-to-tile": {TRITON, AMDG},
     "triton-to-xegpu": {TRITON, AMDG},
@@ -175,7 +178,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "xegpu-to-cuda_tile": {XEGPU_WORK_GROUP},
     "xegpu-to-lane": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-spirv": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-subgroup": {XEGPU_SUBGROUP},
+    "xegpu-to-subgroup": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-tensorlang": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-tile": {XEGPU_WORK_GROUP},
     "xegpu-to-amdg": {XEGPU_WORK_GROUP},
@@ -245,10 +248,10 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
             ),
         ),
         (
-            TILE,
-            "core-to-subgroup",
+            SUBGROUP,
+            "core-to-tile",
             (
-                '<text>:3.1-8.1: error: @k is a kernel at level "tile", but core-to-subgroup takes '
+                '<text>:3.1-8.1: error: @k is a kernel at level "subgroup", but core-to-tile takes '
                 'kernels at level "block"; no pass makes them of it'
             ),
         ),
@@ -442,12 +445,12 @@ def test_languages_levels_globals_and_host_functions_in_one_module() -> None:
 
 
 def test_a_kernel_that_is_refused_stands_beside_others() -> None:
-    text = _module(_kernel("block", "good"), _kernel("tile", "bad"))
+    text = _module(_kernel("block", "good"), _kernel("subgroup", "bad"))
     module = xtile.parse(text, language="mlir")
     with pytest.raises(DiagnosticError) as raised:
-        _pass("core-to-subgroup").apply(Context(), module)
+        _pass("core-to-tile").apply(Context(), module)
     (diagnostic,) = raised.value.diagnostics
-    assert diagnostic.message.startswith('@bad is a kernel at level "tile"')
+    assert diagnostic.message.startswith('@bad is a kernel at level "subgroup"')
 
 
 @pytest.mark.parametrize("form", [CUDA_TILE, SPIRV], ids=lambda form: form.name)

@@ -143,6 +143,7 @@ def test_what_files_begin_with() -> None:
         "core-to-spirv": "mlir",
         "cuda_tile-to-lane": "mlir",
         "cuda_tile-to-spirv": "mlir",
+        "cuda_tile-to-subgroup": "mlir",
         "cuda_tile-to-xegpu": "mlir",
         "xegpu-to-core": "mlir",
         "xegpu-to-cuda_tile": "mlir",
@@ -178,6 +179,7 @@ def test_what_files_begin_with() -> None:
         "triton-to-cuda_tile": "ttir",
         "triton-to-lane": "ttir",
         "triton-to-spirv": "ttir",
+        "triton-to-subgroup": "ttir",
         "triton-to-tile": "ttir",
         "triton-to-xegpu": "ttir",
     }

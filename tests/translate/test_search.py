@@ -34,6 +34,7 @@ def test_every_route_and_its_steps() -> None:
     }
     distributed = "core-distribute core-cleanup"
     tiled = "core-tile-linalg core-cleanup"
+    dealt_out = "core-cleanup core-distribute-tiles core-cleanup"
     of_subgroups = "xegpu-subgroup-to-core core-cleanup"
     of_work_groups = "xegpu-work-group-to-core core-cleanup"
     assert found == {
@@ -57,6 +58,7 @@ def test_every_route_and_its_steps() -> None:
         "linalg -> amdg": f"linalg-to-core {tiled} tile-to-triton triton-to-amdg",
         "cuda_tile -> core": "cuda_tile-to-core",
         "cuda_tile -> tile": "cuda_tile-to-core",
+        "cuda_tile -> subgroup": f"cuda_tile-to-core {dealt_out}",
         "cuda_tile -> triton": "cuda_tile-to-core core-cleanup tile-to-triton",
         "cuda_tile -> amdg": "cuda_tile-to-core core-cleanup tile-to-triton triton-to-amdg",
         "cuda_tile -> xegpu": "cuda_tile-to-core core-cleanup tile-to-xegpu",
@@ -65,6 +67,7 @@ def test_every_route_and_its_steps() -> None:
         "triton -> amdg": "triton-to-amdg",
         "triton amdg -> core": "triton-to-core",
         "triton amdg -> tile": "triton-to-core",
+        "triton amdg -> subgroup": f"triton-to-core {dealt_out}",
         "triton amdg -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
         "triton amdg -> lane": "triton-to-core core-cleanup tile-to-lane",
         "triton amdg -> spirv": "triton-to-core core-cleanup tile-to-lane lane-to-spirv",
@@ -72,6 +75,7 @@ def test_every_route_and_its_steps() -> None:
         "triton amdg -> tensorlang": "triton-to-core core-cleanup tile-to-tensorlang",
         "triton -> core": "triton-to-core",
         "triton -> tile": "triton-to-core",
+        "triton -> subgroup": f"triton-to-core {dealt_out}",
         "triton -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
         "triton -> lane": "triton-to-core core-cleanup tile-to-lane",
         "triton -> spirv": "triton-to-core core-cleanup tile-to-lane lane-to-spirv",
@@ -80,6 +84,7 @@ def test_every_route_and_its_steps() -> None:
         "core block -> tile": tiled,
         "core block -> xegpu": f"{distributed} subgroup-to-xegpu",
         "core subgroup -> xegpu": "subgroup-to-xegpu",
+        "core tile -> subgroup": dealt_out,
         "core tile -> xegpu": "core-cleanup tile-to-xegpu",
         "core block -> lane": f"{distributed} subgroup-to-lane",
         "core tile -> lane": "core-cleanup tile-to-lane",
@@ -100,6 +105,7 @@ def test_every_route_and_its_steps() -> None:
         "xegpu subgroup -> spirv": f"{of_subgroups} subgroup-to-lane lane-to-spirv",
         "xegpu work-group -> core": of_work_groups,
         "xegpu work-group -> tile": of_work_groups,
+        "xegpu work-group -> subgroup": f"{of_work_groups} core-distribute-tiles core-cleanup",
         "xegpu work-group -> lane": f"{of_work_groups} tile-to-lane",
         "xegpu work-group -> spirv": f"{of_work_groups} tile-to-lane lane-to-spirv",
         "xegpu work-group -> cuda_tile": f"{of_work_groups} tile-to-cuda_tile",
@@ -206,7 +212,8 @@ def test_one_declaration_is_all_that_a_step_takes() -> None:
 
 def test_a_language_that_is_raised_goes_everywhere() -> None:
     table = Table((*STEPS, FROM_TOY))
-    made = ("core", "tile", "cuda_tile", "lane", "spirv", "triton", "amdg", "tensorlang", "xegpu")
+    made = ("core", "tile", "subgroup", "cuda_tile", "lane", "spirv", "triton")
+    made += ("amdg", "tensorlang", "xegpu")
     assert {*table.routes} - {*ROUTES.routes} == {f"toy-to-{target}" for target in made}
     result = Run(table, Options()).to(_to_toy(ModuleOp([]), Options(), None), "cuda_tile")
     assert [operation.name for operation in result.body.ops] == ["cuda_tile.module"]
@@ -291,21 +298,19 @@ def test_where_nothing_can_be_translated_to(target: str, chip: str | None, messa
 
 
 def test_a_kernel_without_a_way() -> None:
-    module = xtile.translate(KERNEL, "tile")
+    module = xtile.translate(KERNEL, "subgroup")
     with pytest.raises(DiagnosticError) as raised:
-        translate_to(module, "subgroup")
+        translate_to(module, "tile")
     (diagnostic,) = raised.value.diagnostics
-    assert diagnostic.message == (
-        '@f is a kernel at level "tile", but the translation to subgroup takes functions of the '
-        'tensor language, kernels of linalg and affine loops, kernels at level "block" or '
-        'kernels of XeGPU at level "subgroup"; run tile-to-tensorlang first'
+    assert diagnostic.message.startswith(
+        '@f is a kernel at level "subgroup", but the translation to tile takes functions of the '
+        "tensor language"
     )
     assert diagnostic.span is not None
 
 
-def test_tiles_are_for_cpus() -> None:
+def test_tiles_are_for_cpus_and_gpus() -> None:
     """The chip that no option names is one that the steps are for."""
     module = xtile.translate(KERNEL, "tile")
-    assert xtile.to_text(translate_to(module, "spirv"), "spirv-asm")
-    with pytest.raises(DiagnosticError, match="tiles are compiled for CPUs only so far, and pvc"):
-        translate_to(module, "spirv", Options("pvc"))
+    for options in (Options(), Options("pvc"), Options("bmg"), Options("dg2")):
+        assert xtile.to_text(translate_to(module, "spirv", options), "spirv-asm")

@@ -34,7 +34,7 @@ def _layout(value: SSAValue, compiler: Compiler) -> Layout:
         UnlocatedError: That is not defined.
     """
     type = cast("VectorType[Attribute]", value.type)
-    rows, columns = type.get_shape()
+    rows, columns = type.get_shape() if type.get_num_dims() == 2 else (*type.get_shape(), 1)
     matrix = CoopmatrixType.get(type.element_type, columns, rows, MatrixUse.ACC)
     size = compiler.configuration.subgroup_size
     layout = layout_of(matrix, size)
@@ -55,12 +55,19 @@ def _entry(layout: Layout, index: int) -> int:
 
 
 def _transposed(vector: Array) -> Array:
-    """One matrix for each row of the work-group's state, with the vector's columns as rows."""
-    return vector[:, 0].swapaxes(1, 2)
+    """One matrix for each row of the work-group's state, with the vector's columns as rows.
+
+    A vector of one dimension is a column.
+    """
+    return vector[:, 0].swapaxes(1, 2) if vector.ndim == 4 else vector
 
 
-def _from_transposed(matrix: Array) -> Array:
-    return matrix.swapaxes(1, 2)[:, np.newaxis]
+def _from_transposed(matrix: Array, rank: int) -> Array:
+    return matrix if rank == 1 else matrix.swapaxes(1, 2)[:, np.newaxis]
+
+
+def _rank(vector: SSAValue) -> int:
+    return cast("VectorType[Attribute]", vector.type).get_num_dims()
 
 
 def _extract(operation: FragmentExtractOp, compiler: Compiler) -> Step:
@@ -79,13 +86,14 @@ def _insert(operation: FragmentInsertOp, compiler: Compiler) -> Step:
     layout = _layout(operation.dest, compiler)
     index = _entry(layout, integer_value(operation.index))
     value, dest, result = compiler.slots((operation.value, operation.dest, operation.result))
+    rank = _rank(operation.dest)
 
     def step(state: State) -> None:
         require_converged(state, operation)
         matrix = _transposed(state.values[dest])
         inserted = copied(np.broadcast_to(matrix, (state.rows, *matrix.shape[1:])))
         insert(inserted, layout, index, state.full(state.values[value]), state.active())
-        state.values[result] = _from_transposed(inserted)
+        state.values[result] = _from_transposed(inserted, rank)
 
     return step
 
@@ -96,6 +104,7 @@ def _map(operation: MapOp, compiler: Compiler) -> Step:
     sources, results = compiler.slots(operation.sources), compiler.slots(operation.mapped)
     body = compiler.region(operation.body)
     dtypes = [number_of(result.type).dtype for result in operation.mapped]
+    rank = _rank(operation.sources[0])
 
     def step(state: State) -> None:
         require_converged(state, operation)
@@ -123,7 +132,7 @@ def _map(operation: MapOp, compiler: Compiler) -> Step:
         finally:
             state.mask = before
         for result, matrix in zip(results, mapped, strict=True):
-            values[result] = _from_transposed(matrix)
+            values[result] = _from_transposed(matrix, rank)
 
     return step
 

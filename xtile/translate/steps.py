@@ -162,6 +162,15 @@ def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | N
     return distribute(module, options.lane_target, diagnostics)
 
 
+def _distribute_tiles(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.transforms.distribute_tiles import distribute_tiles
+
+    module = _structure(module, options, diagnostics)
+    return distribute_tiles(module, options.lane_target, diagnostics)
+
+
 def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.tile_linalg import tile_linalg
 
@@ -205,7 +214,14 @@ def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics 
 
 
 def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    """The code of each work-item: on a GPU that of the subgroups that share tiles."""
     from xtile.dialects.core.attributes import Level
+
+    if options.lane_target.vector_unit is None:
+        from xtile.translate.core_to_xegpu import translate_module
+
+        module = _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
+        return translate_module(module, options.lane_target, diagnostics)
     from xtile.translate.core_to_vectors import translate_module
 
     module = _structure(module, options, diagnostics)
@@ -384,6 +400,18 @@ STEPS: Sequence[Step] = (
         gives_way=True,
     ),
     Step(
+        "core-distribute-tiles",
+        _distribute_tiles,
+        takes=(TILE,),
+        gives=SUBGROUP,
+        words="Distributes tile-level kernels over the subgroups of a work-group, on GPUs.",
+        vendors=(INTEL,),
+        default_chip="pvc",
+        first=_CLEANUP,
+        then=_CLEANUP,
+        gives_way=True,
+    ),
+    Step(
         _CLEANUP,
         _clean_up,
         takes=KERNELS,
@@ -430,8 +458,9 @@ STEPS: Sequence[Step] = (
         _lower_tiles,
         takes=(TILE,),
         gives=LANE,
-        words="Translates the core form at tile level to the code of each work-item, on CPUs.",
+        words="Translates the core form at tile level to the code of each work-item.",
         vendors=(INTEL,),
+        options=("matrix_spelling",),
         compiler=XTILE,
         default_chip="cpu",
         first=_CLEANUP,

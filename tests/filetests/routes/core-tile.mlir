@@ -4,6 +4,8 @@
 //
 // RUN: xtile-opt %s --translate core-to-lane --chip cpu | filecheck %s
 // RUN: xtile-opt %s --translate core-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+// RUN: xtile-opt %s --translate core-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
+// RUN: xtile-opt %s --translate core-to-lane --chip pvc | filecheck %s --check-prefix=LANE
 // RUN: xtile-opt %s --translate core-to-xegpu --chip pvc | filecheck %s --check-prefix=XEGPU
 gpu.module @kernels {
   gpu.func @largest(%A: memref<4x64xf32>, %most: memref<4xf32>) kernel
@@ -30,3 +32,7 @@ gpu.module @kernels {
 // XEGPU:      xegpu.load_nd %{{.*}}[0, 0]
 // XEGPU:      vector.multi_reduction <maximumf>, %{{.*}} {layout_result_0 = #xegpu.slice<#xegpu.layout<
 // XEGPU:      xegpu.store %
+// SUBGROUP:  vector.transfer_read %A[%c0, %c0], {{.*}} vector<4x64xf32>
+// SUBGROUP:  vector.multi_reduction <maximumf>, %{{.*}} [1] : vector<4x64xf32> to vector<4xf32>
+// LANE:      xegpu.load_nd %{{.*}} -> vector<4xf32>
+// LANE:      gpu.shuffle xor

@@ -3,6 +3,7 @@
 //
 // RUN: xtile-opt %s --translate cuda_tile-to-lane --chip cpu | filecheck %s
 // RUN: xtile-opt %s --translate cuda_tile-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+// RUN: xtile-opt %s --translate cuda_tile-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
 cuda_tile.module @kernels {
   entry @copy(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
     %i = iota : tile<64xi32>
@@ -26,3 +27,7 @@ cuda_tile.module @kernels {
 // SPIRV:      "spirv.EntryPoint"() {{.*}}"copy"
 // SPIRV-NOT:  "spirv.ConvertUToPtr"
 // SPIRV:      "spirv.Load"
+// SUBGROUP:  intel_reqd_sub_group_size = 16 : i32
+// SUBGROUP:  vector.transfer_read %{{.*}} vector<64xf32>
+// SUBGROUP:  gpu.barrier
+// SUBGROUP:  vector.transfer_write

@@ -5,6 +5,8 @@
 // RUN: xtile-opt %s --translate triton-to-tile | filecheck %s --check-prefix=CORE
 // RUN: xtile-opt %s --translate triton-to-lane --chip cpu | filecheck %s
 // RUN: xtile-opt %s --translate triton-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+// RUN: xtile-opt %s --translate triton-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
+// RUN: xtile-opt %s --translate triton-to-spirv --chip pvc -t spirv-asm | filecheck %s --check-prefix=PVC
 tt.func public @sum(%p: !tt.ptr<f32>, %total: !tt.ptr<f32>) {
   %c128 = arith.constant 128 : i32
   %i = tt.get_program_id x : i32
@@ -37,3 +39,7 @@ tt.func private @square(%x: tensor<128xf32>) -> tensor<128xf32> {
 // CHECK:     memref.generic_atomic_rmw
 // SPIRV:     "spirv.EntryPoint"() {{.*}}"sum"
 // SPIRV:     "spirv.AtomicFAddEXT"
+// SUBGROUP:  vector.multi_reduction <add>, %{{.*}} : vector<128xf32> to f32
+// SUBGROUP:  scf.if
+// SUBGROUP:  memref.atomic_rmw addf
+// PVC:       OpGroupNonUniformShuffleXor

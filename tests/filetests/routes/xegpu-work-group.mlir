@@ -4,6 +4,7 @@
 //
 // RUN: xtile-opt %s --translate xegpu-to-core | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s
+// RUN: xtile-opt %s --translate xegpu-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=TILE
 // RUN: xtile-opt %s --translate xegpu-to-triton --chip gfx942 | filecheck %s --check-prefix=TRITON
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
@@ -60,3 +61,5 @@ gpu.module @kernels {
 // TENSORS: func @softmax(%x: memref<f32x64x32>, %y: memref<f32x64x32>)
 // TENSORS: foreach
 // TENSORS: exp
+// SUBGROUP:  vector.transfer_read %x[%{{.*}}, %c0], {{.*}} vector<8x64xf32>
+// SUBGROUP:  vector.multi_reduction <maximumf>, %{{.*}} [1] : vector<8x64xf32> to vector<8xf32>

@@ -18,10 +18,6 @@ REFUSALS = {
         "%r = arith.constant dense<[[1.0, 2.0]]> : vector<1x2xf32>",
         "only constant matrices whose components are equal are translated",
     ),
-    "a reduction of everything": (
-        "%r = vector.multi_reduction <add>, %m, %x [0, 1] : vector<8x16xf32> to f32",
-        "a matrix is reduced along one of its two dimensions",
-    ),
     "a shuffle": (
         (
             "%v = arith.constant dense<1.0> : vector<4xf32>\n"

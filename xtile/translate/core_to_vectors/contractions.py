@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.contractions import MATMUL, Maps, iteration_maps
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.elementwise import on_whole_vectors
@@ -21,7 +22,6 @@ from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.products import multiply_matrices, product_of_matrices
 from xtile.translate.core_to_vectors.shapes import permuted
 from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
-from xtile.translate.core_to_xegpu.contractions import MATMUL, Maps, iteration_maps
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import MapOp
 from xtile.dialects.effects import changes_memory, may_fail, written_operands
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
+from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.transforms.distribute.effects import may_share_memory
-from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 
 _ARITHMETIC = frozenset({"arith", "math"})
 

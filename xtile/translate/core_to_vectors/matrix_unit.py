@@ -22,6 +22,7 @@ from xtile.dialects.core.cooperative_matrix import (
     MatrixUse,
 )
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.rewrite.indices import Index
 from xtile.targets.number_types import BUILTIN_TYPES
 from xtile.targets.products import unit_for
@@ -29,7 +30,6 @@ from xtile.targets.target import MatrixUnit, Number
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Position, Tile
 from xtile.translate.core_to_xegpu.bfloat16 import like
-from xtile.translate.core_to_xegpu.contractions import MATMUL, iteration_maps
 from xtile.translate.core_to_xegpu.views import strided_view
 
 _BLOCKS = 2

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.core_to_xegpu.scattered import entries, holder, is_row
+from xtile.translate.core_to_xegpu.scattered import entries, holder
 from xtile.translate.core_to_xegpu.subgroup import shuffle
 from xtile.translate.core_to_xegpu.widening import widened
 
@@ -52,7 +52,7 @@ class Components:
     def _location(self, indices: Sequence[Index]) -> tuple[Index, Index]:
         """The row and the column of a component."""
         if self._rank == 1:
-            return (0, indices[0]) if is_row(self._layout) else (indices[0], 0)
+            return indices[0], 0
         row, column = indices
         return row, column
 

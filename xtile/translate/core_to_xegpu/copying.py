@@ -17,6 +17,7 @@ from xtile.dialects.number_attributes import (
     NUMBER_ATTRIBUTES,
     SATURATE_ATTRIBUTE,
 )
+from xtile.dialects.upstream import value_type
 from xtile.rewrite.rebuilder import refuse_rounding
 from xtile.targets.lanes import XTILE
 from xtile.text.source import spelling_of
@@ -56,7 +57,7 @@ def _values(operation: Operation) -> Sequence[SSAValue]:
 
 
 def _copy_elementwise(operation: Operation, lowering: Lowering) -> None:
-    if operation.dialect_name() not in _ARITHMETIC or len(operation.results) != 1:
+    if operation.dialect_name() not in _ARITHMETIC:
         raise lowering.error(
             f"{spelling_of(operation)} on vectors cannot be spread over a subgroup's lanes; "
             "use element-wise arithmetic, vector.contract or vector.multi_reduction"
@@ -75,12 +76,13 @@ def _copy_elementwise(operation: Operation, lowering: Lowering) -> None:
     count = len(form.values)
     for i, operand in enumerate(operation.operands):
         pieces[i] = pieces[i] or [lowering.value(operand)] * count
-    element = cast("VectorType[Attribute]", operation.results[0].type).element_type
-    made: list[SSAValue] = []
+    elements = [value_type(result.type) for result in operation.results]
+    made: list[list[SSAValue]] = []
     for operands, shape in zip(zip(*pieces, strict=True), form.values, strict=True):
-        result_type = like(shape, element)
-        made += emit_on(operation, list(operands), [result_type], lowering)
-    lowering.define(operation.results[0], form.with_values(made))
+        types = [like(shape, element) for element in elements]
+        made.append(emit_on(operation, list(operands), types, lowering))
+    for result, values in zip(operation.results, zip(*made, strict=True), strict=True):
+        lowering.define(result, form.with_values(list(values)))
 
 
 def emit_on(

@@ -27,6 +27,7 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.lanes import XTILE
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
@@ -60,7 +61,7 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
         _take_subgroup_size(operation, attributes, lowering)
     else:
         attributes.pop(SUBGROUP_SIZE_ATTRIBUTE, None)
-    if lowering.SPREADS_VECTORS:
+    if lowering.SPREADS_VECTORS and lowering.target.compiler is not XTILE:
         _check_numbers(operation, lowering)
     if lowering.SPREADS_VECTORS or not lowering.has_lanes:
         _check_work_group(operation, lowering)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
@@ -19,13 +19,18 @@ from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.components import Components, shape_of
-from xtile.translate.core_to_xegpu.constants import bits_of
 from xtile.translate.core_to_xegpu.copying import emit_on
-from xtile.translate.core_to_xegpu.fragments import Fragment, build, of_values
+from xtile.translate.core_to_xegpu.fragments import Fragment, build
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
-from xtile.translate.core_to_xegpu.scattered import guarded_values, holder, is_component, position
-from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, shuffle
+from xtile.translate.core_to_xegpu.scattered import (
+    entries,
+    guarded_values,
+    holder,
+    is_component,
+    position,
+)
+from xtile.translate.core_to_xegpu.subgroup import Combine, all_lanes, combiner, neutral, shuffle
 
 
 def splat(lowering: Lowering, layout: VectorLayout, value: SSAValue) -> Fragment:
@@ -48,6 +53,9 @@ def _broadcast(operation: Operation, lowering: Lowering) -> None:
     if not isinstance(source.type, VectorType):
         lowering.define(result, splat(lowering, layout, lowering.value(source)))
         return
+    if _is_row(shape_of(source), layout) and layout.width == layout.lanes:
+        lowering.define(result, _repeated_row(lowering, source, layout))
+        return
     shape, rank = shape_of(source), len(shape_of(result))
     components = Components(lowering, source)
 
@@ -63,6 +71,26 @@ def _broadcast(operation: Operation, lowering: Lowering) -> None:
     lowering.define(result, build(layout, piece))
 
 
+def _is_row(shape: Sequence[int], layout: VectorLayout) -> bool:
+    """Whether a vector is a row of a matrix that is spread so."""
+    return shape[-1] == layout.columns and (len(shape) == 1 or shape[0] == 1)
+
+
+def _repeated_row(lowering: Lowering, source: SSAValue, layout: VectorLayout) -> Fragment:
+    """A row as all rows of a matrix; each lane has what it needs of it."""
+    columns = [scalar for _, _, scalar in entries(lowering, lowering.fragment(source))]
+
+    def piece(block: int, _first: int, length: int) -> SSAValue:
+        type_ = VectorType(columns[block].type, [length])
+        return lowering.shared(
+            ("broadcast", columns[block], type_),
+            (columns[block],),
+            lambda: lowering.emit(vector.BroadcastOp(columns[block], type_)).results[0],
+        )
+
+    return build(layout, piece)
+
+
 # --- reductions ---
 
 
@@ -75,17 +103,37 @@ def _multi_reduction(operation: Operation, lowering: Lowering) -> None:
     # The type that is carried decides how values are combined; a bf16 is combined in f32.
     wide = _widened(lowering, fragment, source)
     combine = combiner(lowering, kind, element_of(wide.values[0]))
-    if dimensions == [0]:
-        reduced = _reduce_rows(lowering, wide, combine)
-    elif dimensions == [1]:
-        reduced = _reduce_columns(lowering, wide, combine)
-    else:
-        raise lowering.error("a matrix is reduced along one of its two dimensions")
-    start = _widened(lowering, _as_layout(lowering, accumulator, reduced.layout), accumulator)
+    if len(dimensions) == len(shape_of(source)):
+        start = _widened_number(lowering, accumulator)
+        total = combine(_reduce_all(lowering, wide, kind, combine), start)
+        is_narrow = isinstance(accumulator.type, BFloat16Type)
+        lowering.define(operation.results[0], narrow(lowering, total) if is_narrow else total)
+        return
+    reduce = _reduce_rows if dimensions == [0] else _reduce_columns
+    reduced = reduce(lowering, wide, combine)
+    start = _widened(lowering, lowering.fragment(accumulator), accumulator)
     values = [combine(a, b) for a, b in zip(reduced.values, start.values, strict=True)]
     if isinstance(_vector_element(source), BFloat16Type):
         values = [narrow(lowering, value) for value in values]
     lowering.define(operation.results[0], reduced.with_values(values))
+
+
+def _widened_number(lowering: Lowering, old: SSAValue) -> SSAValue:
+    value = lowering.value(old)
+    return widen(lowering, value) if isinstance(old.type, BFloat16Type) else value
+
+
+def _reduce_all(lowering: Lowering, fragment: Fragment, kind: str, combine: Combine) -> SSAValue:
+    """Combines all components of a matrix: the entries of a lane, and then lanes."""
+    total: SSAValue | None = None
+    for block, entry, scalar in entries(lowering, fragment):
+        inside = is_component(lowering, fragment.layout, block, entry)
+        if inside is not None:
+            other = lowering.constant(neutral(kind, scalar.type), scalar.type)
+            scalar = lowering.select(inside, scalar, other)
+        total = scalar if total is None else combine(total, scalar)
+    assert total is not None
+    return all_lanes(lowering, total, combine)
 
 
 def _vector_element(value: SSAValue) -> Attribute:
@@ -96,25 +144,6 @@ def _widened(lowering: Lowering, fragment: Fragment, old: SSAValue) -> Fragment:
     if not isinstance(_vector_element(old), BFloat16Type):
         return fragment
     return fragment.with_values([widen(lowering, value) for value in fragment.values])
-
-
-def _as_layout(lowering: Lowering, old: SSAValue, layout: VectorLayout) -> Fragment:
-    """The start of a reduction, spread like its result.
-
-    Raises:
-        DiagnosticError: It is neither a constant nor spread so already.
-    """
-    fragment = lowering.fragment(old)
-    if fragment.layout == layout:
-        return fragment
-    owner = old.owner
-    if isinstance(owner, arith.ConstantOp):
-        number = cast("Any", owner.value).get_values()[0]
-        bits = isinstance(_vector_element(old), BFloat16Type)
-        element = carried_type(_vector_element(old))
-        value = bits_of(number) if bits else number
-        return build(layout, lambda _w, _i, n: lowering.constant(value, VectorType(element, [n])))
-    raise lowering.error("a reduction must start from a constant")
 
 
 def _entry_scalars(lowering: Lowering, fragment: Fragment) -> list[list[SSAValue]]:
@@ -128,16 +157,14 @@ def _entry_scalars(lowering: Lowering, fragment: Fragment) -> list[list[SSAValue
 def _reduce_rows(lowering: Lowering, fragment: Fragment, combine: Combine) -> Fragment:
     """Combines the rows of each column: entries of a lane, and lanes with the same column."""
     layout = fragment.layout
-    result = vector_layout(1, layout.columns, layout.lanes)
-    values: list[SSAValue] = []
+    totals: list[SSAValue] = []
     for scalars in _entry_scalars(lowering, fragment):
         inside = _components_only(lowering, layout, scalars)
         total = inside[0]
         for scalar in inside[1:]:
             total = combine(total, scalar)
-        total = all_lanes(lowering, total, combine, first=layout.width)
-        values.append(from_scalars(lowering, [total]))
-    return of_values(result, values)
+        totals.append(all_lanes(lowering, total, combine, first=layout.width))
+    return _regrouped(lowering, vector_layout(layout.columns, 1, layout.lanes), totals)
 
 
 def _components_only(
@@ -207,17 +234,34 @@ def _as_column(lowering: Lowering, source: VectorLayout, totals: list[SSAValue])
 
 
 def _shape_cast(operation: Operation, lowering: Lowering) -> None:
-    """Adds or drops a dimension of size 1; the components stay where they are."""
+    """Adds or drops a dimension of size 1; the components stay in their lanes."""
     source, result = operation.operands[0], operation.results[0]
     fragment = lowering.fragment(source)
     layout = lowering.layout(result.type)
-    if len(cast("VectorType[Attribute]", result.type).get_shape()) == 1:
-        lowering.define(result, fragment)
-        return
     if fragment.layout != layout:
-        shape = "x".join(map(str, matrix_shape(result.type)))
-        raise lowering.error(f"a matrix cannot take the shape {shape} without moving components")
+        if not (_is_line(fragment.layout) and _is_line(layout)):
+            shape = "x".join(map(str, matrix_shape(result.type)))
+            raise lowering.error(
+                f"a matrix cannot take the shape {shape} without moving components"
+            )
+        scalars = [scalar for _, _, scalar in entries(lowering, fragment)]
+        fragment = _regrouped(lowering, layout, scalars)
     lowering.define(result, fragment)
+
+
+def _is_line(layout: VectorLayout) -> bool:
+    """Whether lanes hold the components of a row or a column in turn."""
+    return 1 in (layout.rows, layout.columns)
+
+
+def _regrouped(lowering: Lowering, layout: VectorLayout, scalars: Sequence[SSAValue]) -> Fragment:
+    """A row or a column of a lane's numbers, one after the other."""
+
+    def piece(block: int, first: int, length: int) -> SSAValue:
+        at = block * layout.entries + first
+        return from_scalars(lowering, scalars[at : at + length])
+
+    return build(layout, piece)
 
 
 # --- maps ---

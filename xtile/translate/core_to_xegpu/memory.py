@@ -20,16 +20,17 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
     UnrealizedConversionCastOp,
+    VectorType,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp
+from xtile.dialects.core import AssumeOp, ComplexPart, ComplexPartOp
 from xtile.dialects.memref import allocation
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import layout_of
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, block_of
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
 from xtile.translate.core_to_xegpu.lowering import (
@@ -253,7 +254,20 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
     lowering.define(operation.results[0], result)
 
 
+def _assume(operation: AssumeOp, lowering: Lowering) -> None:
+    """The same value; what is assumed of it where it is born is known of it everywhere."""
+    old = operation.value
+    lowering.define(operation.result, lowering.meaning(old))
+    if isinstance(old.type, VectorType) or block_of(old) is not operation.parent_block():
+        return
+    value, facts = lowering.value(old), lowering.facts
+    divisor, least = facts.promise_of(operation)
+    known = facts.is_not_negative(value) or (least is not None and least >= 0)
+    facts.assume(value, math.lcm(divisor, facts.divisor(value)), known)
+
+
 RULES: dict[str, Rule] = {
+    AssumeOp.name: _assume,
     memref.AllocaOp.name: _alloca,
     ComplexPartOp.name: _complex_part,
     memref.AtomicRMWOp.name: _atomic_rmw,

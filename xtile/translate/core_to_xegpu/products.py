@@ -18,13 +18,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector import ContractionOp
+from xtile.rewrite.contractions import MATMUL, Maps, factors_of, iteration_maps
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.products import unit_for
 from xtile.targets.target import MatrixUnit
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.components import Components, shape_of
-from xtile.translate.core_to_xegpu.contractions import MATMUL, Maps, factors_of, iteration_maps
 from xtile.translate.core_to_xegpu.fragments import (
     PIECE,
     BlockForm,
@@ -262,9 +262,7 @@ def _each(
         first = 0
         for piece in block:
             scalars = [
-                make(
-                    indices_of(fragment.layout, rank, position(lowering, fragment.layout, w, i)), x
-                )
+                make(indices_of(rank, position(lowering, fragment.layout, w, i)), x)
                 for i, x in enumerate(to_scalars(lowering, piece), first)
             ]
             values.append(from_scalars(lowering, scalars))

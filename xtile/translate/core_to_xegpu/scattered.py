@@ -51,14 +51,9 @@ def holder(lowering: Lowering, layout: VectorLayout, row: Index, column: Index =
     )
 
 
-def is_row(layout: VectorLayout) -> bool:
-    """Whether a vector of one dimension is a row: it holds what was combined of columns."""
-    return layout.rows == 1
-
-
-def indices_of(layout: VectorLayout, rank: int, location: tuple[Index, Index]) -> tuple[Index, ...]:
+def indices_of(rank: int, location: tuple[Index, Index]) -> tuple[Index, ...]:
     """The indices of a component of a vector, from its row and its column."""
-    return location if rank > 1 else (location[1 if is_row(layout) else 0],)
+    return location if rank > 1 else location[:1]
 
 
 def is_component(
@@ -95,7 +90,7 @@ class Line:
         self, lowering: Lowering, layout: VectorLayout, block: int, entry: Index
     ) -> Location:
         """Where a lane's entry is in memory."""
-        (number,) = indices_of(layout, 1, position(lowering, layout, block, entry))
+        (number,) = indices_of(1, position(lowering, layout, block, entry))
         indices = list(self.start)
         indices[self.dimension] = lowering.add(indices[self.dimension], number)
         condition = is_component(lowering, layout, block, entry)

@@ -21,6 +21,7 @@ from xtile.dialects.core import ScanKind, SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import ShuffleMode
 from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp
+from xtile.rewrite.combinations import COMBINING
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
@@ -70,22 +71,10 @@ def all_lanes(
     return value
 
 
-_COMBINE: dict[str, tuple[type[arith.AddiOp] | type, type]] = {
-    "add": (arith.AddiOp, arith.AddfOp),
-    "mul": (arith.MuliOp, arith.MulfOp),
-    "minsi": (arith.MinSIOp, arith.MinSIOp),
-    "maxsi": (arith.MaxSIOp, arith.MaxSIOp),
-    "minui": (arith.MinUIOp, arith.MinUIOp),
-    "maxui": (arith.MaxUIOp, arith.MaxUIOp),
+_COMBINE = {
+    **COMBINING,
     "min": (arith.MinSIOp, arith.MinnumfOp),
     "max": (arith.MaxSIOp, arith.MaxnumfOp),
-    "minnumf": (arith.MinnumfOp, arith.MinnumfOp),
-    "maxnumf": (arith.MaxnumfOp, arith.MaxnumfOp),
-    "minimumf": (arith.MinimumfOp, arith.MinimumfOp),
-    "maximumf": (arith.MaximumfOp, arith.MaximumfOp),
-    "and": (arith.AndIOp, arith.AndIOp),
-    "or": (arith.OrIOp, arith.OrIOp),
-    "xor": (arith.XOrIOp, arith.XOrIOp),
 }
 """For each kind of reduction the operation on integers and on floats."""
 
@@ -102,6 +91,16 @@ def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
         return lowering.emit(operation(a, b)).results[0]
 
     return combine
+
+
+def neutral(kind: str, type_: Attribute) -> float:
+    """The number that a kind of reduction leaves out of account, of a type that is carried."""
+    from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+
+    if isinstance(type_, IndexType):
+        return neutral_integer(kind, 64)
+    is_integer = isa(type_, IntegerType)
+    return neutral_integer(kind, type_.width.data) if is_integer else neutral_float(kind)
 
 
 def _reduce(operation: SubgroupReduceOp, lowering: Lowering) -> None:

@@ -21,7 +21,7 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.indices import Index
 from xtile.rewrite.transfers import Extent
 from xtile.targets.blocks import Action, Bytes, Region, region_obstacles, shapes_of
-from xtile.translate.tiles_to_xegpu.layouts import Layout
+from xtile.transforms.distribute_tiles.layouts import Layout
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, bytes_of, storage_type
 from xtile.translate.tiles_to_xegpu.memory import is_in_local_memory, moved_address, type_of
 

@@ -29,8 +29,8 @@ from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.levels import LEVEL
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
-from xtile.translate.tiles_to_xegpu.barriers import place_barriers
-from xtile.translate.tiles_to_xegpu.layouts import Layouts
+from xtile.transforms.distribute_tiles.barriers import place_barriers
+from xtile.transforms.distribute_tiles.layouts import Layouts
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
 from xtile.translate.tiles_to_xegpu.memory import is_group, local_memory, local_type, memory_of
 

@@ -28,7 +28,7 @@ from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.translate.tiles_to_xegpu.layouts import Layout, Layouts
+from xtile.transforms.distribute_tiles.layouts import Layout, Layouts
 
 TARGET = "XeGPU at level work-group"
 

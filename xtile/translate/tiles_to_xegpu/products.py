@@ -17,7 +17,7 @@ from xtile.rewrite.rebuilder import Rule, copy
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.products import unit_for
 from xtile.targets.target import MatrixUnit
-from xtile.translate.tiles_to_xegpu.layouts import Layout
+from xtile.transforms.distribute_tiles.layouts import Layout
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
 
 

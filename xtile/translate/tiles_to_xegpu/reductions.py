@@ -27,6 +27,7 @@ from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.rewrite.combinations import kind_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
@@ -36,31 +37,9 @@ from xtile.translate.tiles_to_xegpu.slices import inserted, part_of
 Tuple = list[SSAValue]
 """A vector, or a part of one, for each that is combined."""
 
-_KINDS = {
-    "arith.addf": "add",
-    "arith.addi": "add",
-    "arith.andi": "and",
-    "arith.maximumf": "maximumf",
-    "arith.maxnumf": "maxnumf",
-    "arith.maxsi": "maxsi",
-    "arith.maxui": "maxui",
-    "arith.minimumf": "minimumf",
-    "arith.minnumf": "minnumf",
-    "arith.minsi": "minsi",
-    "arith.minui": "minui",
-    "arith.mulf": "mul",
-    "arith.muli": "mul",
-    "arith.ori": "or",
-    "arith.xori": "xor",
-}
-"""The kind of `vector` that each operation on a pair is."""
-
-_LEAST_EXACT = 32
-"""Bits of floats whose sums `vector.multi_reduction` does not widen."""
-
 
 def _reduce(operation: ReduceOp, lowering: Lowering) -> None:
-    kind = _kind_of(operation)
+    kind = kind_of(operation)
     if kind is not None:
         (source,), (total,) = operation.sources, operation.totals
         reduced = reduce_kind(lowering, lowering.value(source), kind, [operation.axis.value.data])
@@ -122,20 +101,6 @@ def _scan(operation: ScanOp, lowering: Lowering) -> None:
 
 
 # --- combinations that are one operation ---
-
-
-def _kind_of(operation: AggregateOperation) -> str | None:
-    """The kind of `vector` that a combination is; None if it is none, or would be widened."""
-    block = operation.body.block
-    first, *rest = block.ops
-    if len(rest) != 1 or len(operation.sources) != 1 or rest[0].operands[0] not in first.results:
-        return None
-    if set(first.operands) != set(block.args) or len(first.operands) != 2:
-        return None
-    element = operation.elements[0]
-    if isinstance(element, AnyFloat) and element.bitwidth < _LEAST_EXACT:
-        return None
-    return _KINDS.get(first.name)
 
 
 def reduce_kind(lowering: Lowering, source: SSAValue, kind: str, axes: Sequence[int]) -> SSAValue:

@@ -20,8 +20,8 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
+from xtile.rewrite.contractions import factors_of
 from xtile.targets.target import Target
-from xtile.translate.core_to_xegpu.contractions import factors_of
 
 Layout = LayoutAttr | SliceAttr
 

@@ -1,0 +1,207 @@
+"""Tiles that several subgroups share: the same numbers, no races, and each effect once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.seeds import fresh_generator
+from tests.transforms.distribute_tiles.distributed import distributed, tile_kernel
+
+Array = np.ndarray[Any, Any]
+
+CHIPS = ("pvc", "dg2")
+
+ROWS, COLUMNS = 64, 128
+READ = f"""
+%zero = arith.constant 0.0 : f32
+%x = vector.transfer_read %a[%c0, %c0], %zero {{in_bounds = [true, true]}}
+    : memref<{ROWS}x{COLUMNS}xf32>, vector<{ROWS}x{COLUMNS}xf32>
+"""
+SOURCE = f"%a: memref<{ROWS}x{COLUMNS}xf32>"
+
+
+def _write(type_: str, shape: str) -> str:
+    bounds = ", ".join(["true"] * (shape.count("x") + 1))
+    indices = ", ".join(["%c0"] * (shape.count("x") + 1))
+    return (
+        f"vector.transfer_write %y, %o[{indices}] {{in_bounds = [{bounds}]}} "
+        f": vector<{shape}x{type_}>, memref<{shape}x{type_}>"
+    )
+
+
+MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
+    "transposed": (
+        (
+            f"%y = vector.transpose %x, [1, 0] : vector<{ROWS}x{COLUMNS}xf32> to "
+            f"vector<{COLUMNS}x{ROWS}xf32>"
+        ),
+        f"{COLUMNS}x{ROWS}",
+        lambda x: x.T,
+    ),
+    "in another shape": (
+        f"%y = vector.shape_cast %x : vector<{ROWS}x{COLUMNS}xf32> to vector<32x256xf32>",
+        "32x256",
+        lambda x: x.reshape(32, 256),
+    ),
+    "a part": (
+        (
+            "%y = vector.extract_strided_slice %x {offsets = [16, 32], sizes = [32, 64], "
+            f"strides = [1, 1]}} : vector<{ROWS}x{COLUMNS}xf32> to vector<32x64xf32>"
+        ),
+        "32x64",
+        lambda x: x[16:48, 32:96],
+    ),
+    "a row": (
+        f"%y = vector.extract %x[5] : vector<{COLUMNS}xf32> from vector<{ROWS}x{COLUMNS}xf32>",
+        f"{COLUMNS}",
+        lambda x: x[5],
+    ),
+    "sums of rows": (
+        (
+            f"%n = arith.constant dense<1.0> : vector<{ROWS}xf32>\n"
+            f"%y = vector.multi_reduction <add>, %x, %n [1] : vector<{ROWS}x{COLUMNS}xf32> to "
+            f"vector<{ROWS}xf32>"
+        ),
+        f"{ROWS}",
+        lambda x: x.sum(1) + 1,
+    ),
+    "largest of columns": (
+        (
+            f"%n = arith.constant dense<-1.0e30> : vector<{COLUMNS}xf32>\n"
+            f"%y = vector.multi_reduction <maxnumf>, %x, %n [0] : vector<{ROWS}x{COLUMNS}xf32> to "
+            f"vector<{COLUMNS}xf32>"
+        ),
+        f"{COLUMNS}",
+        lambda x: x.max(0),
+    ),
+    "repeated": (
+        (
+            f"%n = arith.constant dense<0.0> : vector<{ROWS}xf32>\n"
+            f"%s = vector.multi_reduction <add>, %x, %n [1] : vector<{ROWS}x{COLUMNS}xf32> to "
+            f"vector<{ROWS}xf32>\n"
+            "%t = vector.multi_reduction <add>, %x, %zero [0, 1] "
+            f": vector<{ROWS}x{COLUMNS}xf32> to f32\n"
+            f"%c = vector.shape_cast %s : vector<{ROWS}xf32> to vector<{ROWS}x1xf32>\n"
+            f"%r = vector.broadcast %c : vector<{ROWS}x1xf32> to vector<{ROWS}x{COLUMNS}xf32>\n"
+            f"%u = vector.broadcast %t : f32 to vector<{ROWS}x{COLUMNS}xf32>\n"
+            f"%v = arith.subf %x, %r : vector<{ROWS}x{COLUMNS}xf32>\n"
+            f"%y = arith.addf %v, %u : vector<{ROWS}x{COLUMNS}xf32>"
+        ),
+        f"{ROWS}x{COLUMNS}",
+        lambda x: x - x.sum(1, keepdims=True) + x.sum(),
+    ),
+}
+"""For each movement its text, the shape of the result, and what numpy says."""
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+@pytest.mark.parametrize("name", MOVES)
+def test_elements_that_other_subgroups_have(name: str, level: str, chip: str) -> None:
+    body, shape, expected = MOVES[name]
+    text = tile_kernel(
+        f"{SOURCE}, %o: memref<{shape}xf32>", READ + body + "\n" + _write("f32", shape)
+    )
+    x = fresh_generator().standard_normal((ROWS, COLUMNS)).astype(np.float32)
+    out = np.full([int(size) for size in shape.split("x")], np.nan, np.float32)
+    xtile.run(distributed(text, level, chip), [x, out], sanitize=level == "subgroup")
+    np.testing.assert_allclose(out, expected(x.astype(np.float64)), rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+def test_updates_are_done_once(level: str) -> None:
+    """Of a tile that all subgroups hold, of one that is dealt out, and of one number."""
+    text = tile_kernel(
+        "%a: memref<2048xf32>, %few: memref<4xi32>, %many: memref<2048xi32>, %one: memref<i32>",
+        """
+        %zero = arith.constant 0.0 : f32
+        %x = vector.transfer_read %a[%c0], %zero {in_bounds = [true]}
+            : memref<2048xf32>, vector<2048xf32>
+        %n = arith.fptosi %x : vector<2048xf32> to vector<2048xi32>
+        %old = core.atomic_update addi %n, %many[%c0] checked []
+            : vector<2048xi32>, memref<2048xi32> -> vector<2048xi32>
+        %i = vector.step : vector<4xindex>
+        %ones = arith.constant dense<1> : vector<4xi32>
+        %before = core.atomic_rmw addi relaxed device %ones, %few[%i]
+            : vector<4xi32>, memref<4xi32>[vector<4xindex>]
+        %c1 = arith.constant 1 : i32
+        %was = memref.atomic_rmw addi %c1, %one[] : (i32, memref<i32>) -> i32
+        """,
+    )
+    a = fresh_generator().integers(0, 9, 2048).astype(np.float32)
+    few, many, one = np.zeros(4, np.int32), np.zeros(2048, np.int32), np.zeros((), np.int32)
+    xtile.run(distributed(text, level), [a, few, many, one], grid=(3, 1, 1))
+    np.testing.assert_array_equal(few, 3)
+    np.testing.assert_array_equal(many, 3 * a.astype(np.int32))
+    assert one == 3
+
+
+def test_a_value_that_was_replaced_goes_to_all_subgroups() -> None:
+    text = tile_kernel(
+        "%tickets: memref<i32>, %o: memref<4x1024xi32>",
+        """
+        %c1 = arith.constant 1 : i32
+        %was = memref.atomic_rmw addi %c1, %tickets[] : (i32, memref<i32>) -> i32
+        %row = arith.index_cast %was : i32 to index
+        %y = vector.broadcast %was : i32 to vector<1024xi32>
+        vector.transfer_write %y, %o[%row, %c0] {in_bounds = [true]}
+            : vector<1024xi32>, memref<4x1024xi32>
+        """,
+    )
+    out = np.full((4, 1024), -1, np.int32)
+    arguments = [np.zeros((), np.int32), out]
+    xtile.run(distributed(text), arguments, grid=(4, 1, 1), sanitize=True)
+    np.testing.assert_array_equal(out, np.arange(4)[:, np.newaxis].repeat(1024, 1))
+
+
+def test_what_is_in_place_waits_for_readers() -> None:
+    """A row of a tile is written where other subgroups still read."""
+    text = tile_kernel(
+        "%a: memref<64x64xf32>",
+        """
+        %zero = arith.constant 0.0 : f32
+        %x = vector.transfer_read %a[%c0, %c0], %zero {in_bounds = [true, true],
+            permutation_map = affine_map<(i, j) -> (j, i)>} : memref<64x64xf32>, vector<64x64xf32>
+        vector.transfer_write %x, %a[%c0, %c0] {in_bounds = [true, true]}
+            : vector<64x64xf32>, memref<64x64xf32>
+        """,
+    )
+    a = fresh_generator().standard_normal((64, 64)).astype(np.float32)
+    expected = a.T.copy()
+    xtile.run(distributed(text), [a], sanitize=True)
+    np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+@pytest.mark.parametrize("types", [("f16", "f32"), ("i8", "i32"), ("f32", "f32")])
+def test_products(types: tuple[str, str], level: str, chip: str) -> None:
+    factor, total = types
+    zero = "0" if factor == "i8" else "0.0"
+    text = tile_kernel(
+        f"%a: memref<60x32x{factor}>, %b: memref<32x64x{factor}>, %o: memref<60x64x{total}>",
+        f"""
+        %zero = arith.constant {zero} : {factor}
+        %x = vector.transfer_read %a[%c0, %c0], %zero
+            : memref<60x32x{factor}>, vector<64x32x{factor}>
+        %y = vector.transfer_read %b[%c0, %c0], %zero
+            : memref<32x64x{factor}>, vector<32x64x{factor}>
+        %start = arith.constant dense<{zero}> : vector<64x64x{total}>
+        %c = vector.contract {{indexing_maps = [#lhs, #rhs, #sum],
+            iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}}
+            %x, %y, %start : vector<64x32x{factor}>, vector<32x64x{factor}> into
+            vector<64x64x{total}>
+        vector.transfer_write %c, %o[%c0, %c0] : vector<64x64x{total}>, memref<60x64x{total}>
+        """,
+    )
+    kinds = {"f16": np.float16, "f32": np.float32, "i8": np.int8, "i32": np.int32}
+    random = fresh_generator()
+    a, b = (random.integers(-8, 8, shape).astype(kinds[factor]) for shape in ((60, 32), (32, 64)))
+    out = np.full((60, 64), 77, kinds[total])
+    xtile.run(distributed(text, level, chip), [a, b, out], sanitize=level == "subgroup")
+    np.testing.assert_array_equal(out, a.astype(np.int64) @ b.astype(np.int64))
