@@ -166,8 +166,9 @@ def _distribute_tiles(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.transforms.distribute_tiles import distribute_tiles
+    from xtile.transforms.structure import structure
 
-    module = _structure(module, options, diagnostics)
+    module = structure(module, diagnostics, may_wrap=options.may_wrap, common_memory=True)
     return distribute_tiles(module, options.lane_target, diagnostics)
 
 

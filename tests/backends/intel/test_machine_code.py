@@ -20,6 +20,7 @@ from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.dialects.spirv import PointerType, encode, operation
 from xtile.targets import INTEL
+from xtile.targets.intel import PVC
 from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import SPELLINGS
 
@@ -370,3 +371,141 @@ def test_inline_assembly_sends_the_compilers_own_messages(
     found = _messages(assembly_of(program.spirv, "pvc", ours))
     assert found == _messages(assembly_of(_of_compilers_own_function(name), "pvc", theirs))
     assert [len(part) for part in found] == [1, 1]
+
+
+# --- tiles that subgroups share ---
+
+_OF_TRITON = """
+tt.func public @product(%A: !tt.ptr<{type}> {{tt.divisibility = 64 : i32}},
+    %B: !tt.ptr<{type}> {{tt.divisibility = 64 : i32}},
+    %C: !tt.ptr<f32> {{tt.divisibility = 64 : i32}}) {{
+  %c0 = arith.constant 0 : i32
+  %step = arith.constant 32 : i32
+  %side = arith.constant 128 : i32
+  %size = arith.constant 1024 : i32
+  %one = arith.constant 1 : i64
+  %pitch = arith.constant 1024 : i64
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %i = tt.get_program_id x : i32
+  %j = tt.get_program_id y : i32
+  %m = arith.muli %i, %side : i32
+  %n = arith.muli %j, %side : i32
+  %a = tt.make_tensor_descriptor %A, [%size, %size], [%pitch, %one]
+      : !tt.ptr<{type}>, !tt.tensordesc<tensor<128x32x{type}>>
+  %b = tt.make_tensor_descriptor %B, [%size, %size], [%pitch, %one]
+      : !tt.ptr<{type}>, !tt.tensordesc<tensor<32x128x{type}>>
+  %c = tt.make_tensor_descriptor %C, [%size, %size], [%pitch, %one]
+      : !tt.ptr<f32>, !tt.tensordesc<tensor<128x128xf32>>
+  %s = scf.for %k = %c0 to %size step %step iter_args(%t = %zero) -> (tensor<128x128xf32>) : i32 {{
+    %x = tt.descriptor_load %a[%m, %k]
+        : !tt.tensordesc<tensor<128x32x{type}>> -> tensor<128x32x{type}>
+    %y = tt.descriptor_load %b[%k, %n]
+        : !tt.tensordesc<tensor<32x128x{type}>> -> tensor<32x128x{type}>
+    %p = tt.dot %x, %y, %t
+        : tensor<128x32x{type}> * tensor<32x128x{type}> -> tensor<128x128xf32>
+    scf.yield %p : tensor<128x128xf32>
+  }}
+  tt.descriptor_store %c[%m, %n], %s : !tt.tensordesc<tensor<128x128xf32>>, tensor<128x128xf32>
+  tt.return
+}}
+"""
+
+_OF_WORK_GROUPS = """
+#a = #xegpu.layout<sg_layout = [8, 4], sg_data = [16, 32]>
+#b = #xegpu.layout<sg_layout = [8, 4], sg_data = [32, 32]>
+#c = #xegpu.layout<sg_layout = [8, 4], sg_data = [16, 32]>
+!a = !xegpu.tensor_desc<128x32x{type}, #a>
+!b = !xegpu.tensor_desc<32x128x{type}, #b>
+!c = !xegpu.tensor_desc<128x128xf32, #c>
+gpu.module @kernels {{
+  gpu.func @product(%A: memref<1024x1024x{type}>, %B: memref<1024x1024x{type}>,
+                    %C: memref<1024x1024xf32>) kernel
+      attributes {{known_block_size = array<i32: 512, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c128 = arith.constant 128 : index
+    %c1024 = arith.constant 1024 : index
+    %zero = arith.constant {{layout_result_0 = #c}} dense<0.0> : vector<128x128xf32>
+    %i = gpu.block_id x
+    %j = gpu.block_id y
+    %m = arith.muli %i, %c128 : index
+    %n = arith.muli %j, %c128 : index
+    %a = xegpu.create_nd_tdesc %A : memref<1024x1024x{type}> -> !a
+    %b = xegpu.create_nd_tdesc %B : memref<1024x1024x{type}> -> !b
+    %c = xegpu.create_nd_tdesc %C : memref<1024x1024xf32> -> !c
+    %s = scf.for %k = %c0 to %c1024 step %c32 iter_args(%t = %zero) -> (vector<128x128xf32>) {{
+      %x = xegpu.load_nd %a[%m, %k] : !a -> vector<128x32x{type}>
+      %y = xegpu.load_nd %b[%k, %n] : !b -> vector<32x128x{type}>
+      %p = xegpu.dpas %x, %y, %t {{layout_a = #a, layout_b = #b, layout_cd = #c}}
+          : vector<128x32x{type}>, vector<32x128x{type}>, vector<128x128xf32> -> vector<128x128xf32>
+      scf.yield %p : vector<128x128xf32>
+    }}
+    xegpu.store_nd %s, %c[%m, %n] : vector<128x128xf32>, !c
+    gpu.return
+  }}
+}}
+"""
+
+_OF_CUDA_TILE = """
+cuda_tile.module @kernels {{
+  entry @product(%A: tile<ptr<{type}>>, %B: tile<ptr<{type}>>, %C: tile<ptr<f32>>) {{
+    %a0 = assume div_by<64>, %A : tile<ptr<{type}>>
+    %b0 = assume div_by<64>, %B : tile<ptr<{type}>>
+    %c0 = assume div_by<64>, %C : tile<ptr<f32>>
+    %av = make_tensor_view %a0, shape = [1024, 1024], strides = [1024, 1]
+        : tensor_view<1024x1024x{type}, strides=[1024,1]>
+    %bv = make_tensor_view %b0, shape = [1024, 1024], strides = [1024, 1]
+        : tensor_view<1024x1024x{type}, strides=[1024,1]>
+    %cv = make_tensor_view %c0, shape = [1024, 1024], strides = [1024, 1]
+        : tensor_view<1024x1024xf32, strides=[1024,1]>
+    %at = make_partition_view %av
+        : partition_view<tile=(128x32), tensor_view<1024x1024x{type}, strides=[1024,1]>>
+    %bt = make_partition_view %bv
+        : partition_view<tile=(32x128), tensor_view<1024x1024x{type}, strides=[1024,1]>>
+    %ct = make_partition_view %cv
+        : partition_view<tile=(128x128), tensor_view<1024x1024xf32, strides=[1024,1]>>
+    %i, %j, %z = get_tile_block_id : tile<i32>
+    %first = constant <i32: 0> : tile<i32>
+    %last = constant <i32: 32> : tile<i32>
+    %one = constant <i32: 1> : tile<i32>
+    %zero = constant <f32: 0.0> : tile<128x128xf32>
+    %s = for %k in (%first to %last, step %one) : tile<i32>
+        iter_values(%t = %zero) -> (tile<128x128xf32>) {{
+      %x, %u = load_view_tko weak %at[%i, %k]
+          : partition_view<tile=(128x32), tensor_view<1024x1024x{type}, strides=[1024,1]>>,
+          tile<i32> -> tile<128x32x{type}>, token
+      %y, %v = load_view_tko weak %bt[%k, %j]
+          : partition_view<tile=(32x128), tensor_view<1024x1024x{type}, strides=[1024,1]>>,
+          tile<i32> -> tile<32x128x{type}>, token
+      %p = mmaf %x, %y, %t : tile<128x32x{type}>, tile<32x128x{type}>, tile<128x128xf32>
+      continue %p : tile<128x128xf32>
+    }}
+    %w = store_view_tko weak %s, %ct[%i, %j] : tile<128x128xf32>,
+        partition_view<tile=(128x128), tensor_view<1024x1024xf32, strides=[1024,1]>>,
+        tile<i32> -> token
+    return
+  }}
+}}
+"""
+
+_TILES = {
+    "triton": ("ttir", _OF_TRITON),
+    "xegpu": ("mlir", _OF_WORK_GROUPS),
+    "cuda_tile": ("mlir", _OF_CUDA_TILE),
+}
+"""Products of 1024 x 1024 by tiles of 128 x 128, 32 deep, in each language of tiles."""
+
+
+@pytest.mark.parametrize(("language", "type"), [("triton", "bf16"), *((k, "f16") for k in _TILES)])
+def test_products_of_tiles_on_pvc(language: str, type: str, tmp_path: Path) -> None:
+    """8 x 4 subgroups have 16 x 32 of a tile each; a step loads 16 x 32 of A and 32 x 32 of B."""
+    rows, columns, depth, lanes = 16, 32, 32, 16
+    form, text = _TILES[language]
+    program = compile_program(parse(text.format(type=type), language=form), for_spirv(PVC))
+    (kernel,) = program.kernels.values()
+    assert kernel.subgroup_size == lanes
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes * depth // DEPTH,
+        loads=rows // REPEAT * depth // DEPTH + columns // lanes * depth // DEPTH,
+        stores=rows // REPEAT * columns // lanes,
+    )

@@ -158,12 +158,12 @@ def test_products(type_: str, attributes: str) -> None:
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=0, atol=1e-4)
 
 
-def test_lanes_of_gpus_have_none() -> None:
+def test_xegpu_for_llvm_has_none() -> None:
     module = xtile.parse(_product("f8E5M2", _SUBGROUP), language="mlir")
     with pytest.raises(
         DiagnosticError, match="lanes have no numbers of 4 to 8 bits; use f16 or bf16"
     ):
-        translate(module, "core-to-spirv", Options("pvc"))
+        translate(module, "core-to-xegpu", Options("pvc"))
 
 
 _SUMS = """

@@ -42,4 +42,4 @@ tt.func private @square(%x: tensor<128xf32>) -> tensor<128xf32> {
 // SUBGROUP:  vector.multi_reduction <add>, %{{.*}} : vector<128xf32> to f32
 // SUBGROUP:  scf.if
 // SUBGROUP:  memref.atomic_rmw addf
-// PVC:       OpGroupNonUniformShuffleXor
+// PVC:       OpGroupNonUniformShuffle

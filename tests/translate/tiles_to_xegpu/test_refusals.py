@@ -112,14 +112,27 @@ def test_what_the_core_form_says_and_xegpu_has_not(
     assert _error(tile_kernel(parameters, body)) == message
 
 
-@pytest.mark.parametrize("level", ["subgroup", "lane"])
-def test_a_level_that_kernels_of_tiles_do_not_become(level: str) -> None:
+def test_a_level_that_kernels_of_tiles_do_not_become() -> None:
     module = xtile.parse("tt.func public @k() {\n  tt.return\n}\n", language="ttir")
     with pytest.raises(DiagnosticError) as raised:
-        xtile.translate(module, "xegpu", xegpu_level=level)  # pyright: ignore[reportArgumentType]
+        xtile.translate(module, "xegpu", xegpu_level="subgroup")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.span is not None
     assert diagnostic.message == (
-        '@k is a kernel of Triton, which becomes XeGPU at level "work-group" so far and not at '
-        f'level "{level}"; ask for level "work-group", or for none'
+        '@k is a kernel of Triton, which becomes XeGPU at level "work-group" or "lane" so far and '
+        'not at level "subgroup"; ask for level "work-group" or "lane", or for none'
     )
+
+
+def test_tiles_become_lanes_where_they_are_asked_for() -> None:
+    kernel = tile_kernel(
+        "%a: memref<64xf32>",
+        """%zero = arith.constant 0.0 : f32
+        %v = vector.transfer_read %a[%c0], %zero {in_bounds = [true]}
+            : memref<64xf32>, vector<64xf32>
+        vector.transfer_write %v, %a[%c0] {in_bounds = [true]} : vector<64xf32>, memref<64xf32>""",
+    )
+    module = xtile.parse(kernel, language="mlir")
+    text = xtile.to_text(xtile.translate(module, "xegpu", xegpu_level="lane"), "mlir")
+    assert "gpu.lane_id" in text
+    assert "vector<64xf32>" not in text

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.core import ViewOp
 from xtile.dialects.memref import views
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.rewrite.folding import INDEX_WIDTH
@@ -105,6 +106,8 @@ def view_of(lowering: Lowering, memory: SSAValue) -> View:
             return _reinterpret_cast(lowering, owner)
         if owner.name == "memref.cast":
             return view_of(lowering, owner.operands[0])
+        if isinstance(owner, ViewOp) and not owner.unknown_extents:
+            return _behind_pointer(memory, owner)
     return _root(lowering, memory)
 
 
@@ -124,6 +127,14 @@ def _root(lowering: Lowering, memory: SSAValue) -> View:
         tuple(read[2 + i] if size is None else size for i, size in enumerate(sizes)),
         tuple(read[2 + rank + i] if s is None else s for i, s in enumerate(strides)),
     )
+
+
+def _behind_pointer(memory: SSAValue, view: ViewOp) -> View:
+    """What a pointer leads to: its numbers are those that it was made of."""
+    (offset,) = mixed(view.static_offsets, view.offsets)
+    sizes = mixed(view.static_sizes, view.sizes)
+    strides = mixed(view.static_strides, view.strides)
+    return View(memory, offset, (0,) * len(sizes), tuple(sizes), tuple(strides))
 
 
 def _strided_metadata(lowering: Lowering, memory: SSAValue) -> Operation:
