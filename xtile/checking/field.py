@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.arguments.binding import bind
+from xtile.arguments.errors import DeviceError
 from xtile.checking.copies import arrays_of, copied
 from xtile.launch.executable import Grid, Kernel
 from xtile.launch.field import load_for_field
@@ -60,6 +61,7 @@ def agree(
     port_entry: str | None = None,
     draws: int = 2,
     seed: int | None = None,
+    seconds: float | None = None,
 ) -> Agreement:
     """Compares a kernel with its port on random numbers of the field.
 
@@ -78,6 +80,8 @@ def agree(
         draws: How many independent draws of the algebra and of the inputs are compared; there are
             more where results are NaN, as the roots of numbers are that are negative in a draw.
         seed: What the draws follow from; None draws it.
+        seconds: How long a launch may take, as a loop that waits for numbers to converge never
+            ends; None for any time.
 
     Raises:
         ArgumentError: An argument does not fit the signatures.
@@ -85,12 +89,13 @@ def agree(
     """
     first = secrets.randbits(48) if seed is None else seed
     sides = (
-        _Side(source, entry, checked_sizes("grid", grid), _block(block)),
+        _Side(source, entry, checked_sizes("grid", grid), _block(block), seconds),
         _Side(
             port,
             port_entry,
             checked_sizes("grid", grid if port_grid is None else port_grid),
             _block(port_block),
+            seconds,
         ),
     )
     comparing = _Comparing(sides, arguments)
@@ -110,10 +115,18 @@ _MOST_DRAWS = 4
 class _Side:
     """A kernel that is compared."""
 
-    def __init__(self, kernel: object, entry: str | None, grid: Grid, block: Grid | None) -> None:
+    def __init__(
+        self,
+        kernel: object,
+        entry: str | None,
+        grid: Grid,
+        block: Grid | None,
+        seconds: float | None,
+    ) -> None:
         self.executable = load_for_field(Kernel(kernel, entry))
-        self.grid = grid
-        self.block = block
+        self._grid = grid
+        self._block = block
+        self._seconds = seconds
 
     def launched(
         self, field: Field, arguments: Sequence[Any] | Mapping[str, Any]
@@ -121,12 +134,16 @@ class _Side:
         """Runs the kernel.
 
         Raises:
-            RefusedError: It computes what is not followed.
+            RefusedError: It computes what is not followed, or takes too long.
         """
         numbers = FieldInterpretation(field)
         bound = bind(self.executable.signature, arguments)
         try:
-            self.executable.launch_in(numbers, bound, self.grid, self.block)
+            self.executable.launch_in(
+                numbers, bound, self._grid, self._block, seconds=self._seconds
+            )
+        except DeviceError as error:
+            raise RefusedError(str(error)) from error
         except DiagnosticError as error:
             if numbers.refusal is None:
                 raise

@@ -16,7 +16,7 @@ pair of primes this chain extends by a third one.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ Residues = npt.NDArray[np.int64]
 CHAIN = 3
 """The number of primes."""
 
-_SMALLEST, _LARGEST = 1 << 18, 1 << 20
+_SMALLEST, _LARGEST = 1 << 17, 1 << 19
 """The range of the smallest prime; the largest is four times it, plus 3."""
 
 _MODULUS = 840
@@ -38,8 +38,8 @@ SIZE = 4.0
 So they are in the range of every type of floats, and saturation changes none of them.
 """
 
-TERMS = 512
-"""As many products of residues as f64 adds up exactly: they are below 2^44."""
+TERMS = 2048
+"""As many products of residues as f64 adds up exactly: they are below 2^42."""
 
 
 class Algebra:
@@ -138,6 +138,12 @@ class Algebra:
             table.power_of(residues[..., i], exponents[i]) for i, table in enumerate(self._tables)
         ]
         return np.stack(parts, axis=-1)
+
+
+@lru_cache(maxsize=4)
+def algebra_of(seed: int) -> Algebra:
+    """The random choice that follows from a number; its tables take some time and memory."""
+    return Algebra(seed)
 
 
 class _Table:

@@ -14,6 +14,7 @@ copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -535,10 +536,17 @@ def _matmul(a: Cells, b: Cells) -> Cells:
 
 def _result_type(ufunc: Any, operands: Sequence[Any]) -> np.dtype[Any]:
     """The type that numpy gives the results."""
+    return _type_of_results(ufunc, *(_typed(each) for each in operands))
+
+
+def _is_type(value: Any) -> bool:
+    return isinstance(value, np.dtype)
+
+
+@lru_cache(maxsize=1024)
+def _type_of_results(ufunc: Any, *types: Any) -> np.dtype[Any]:
     shape = (1, 1) if ufunc is np.matmul else (1,)
-    samples: list[Any] = [
-        np.ones(shape, each.dtype) if is_numpy(each) else each for each in operands
-    ]
+    samples = [np.ones(shape, each) if _is_type(each) else each for each in types]
     dtype = ufunc(*samples).dtype
     return np.dtype(np.float64) if dtype == np.dtype(object) else dtype
 

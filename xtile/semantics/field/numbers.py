@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.field.algebra import CHAIN, Algebra, Residues
+from xtile.semantics.field.algebra import CHAIN, Residues, algebra_of
 from xtile.semantics.field.literals import Literals
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Field:
     """One draw: the algebra and the literals in it."""
 
     def __init__(self, seed: int) -> None:
-        self.algebra = Algebra(seed)
+        self.algebra = algebra_of(seed)
         self.literals = Literals(self.algebra)
 
 
