@@ -32,10 +32,8 @@ SAMPLE = (
     ("attention", "gfx942"),
     ("histogram_by_atomics", "gfx942"),
     ("join_and_split", "gfx1100"),
-    ("matmul_bf16", "gfx950"),
     ("matmul_f16", "gfx1100"),
-    ("prefix_sums", "gfx1201"),
-    ("softmax", "gfx90a"),
+    ("prefix_sums", "gfx950"),
 )
 
 
@@ -58,7 +56,7 @@ def test_kernels(name: str, chip: str) -> None:
 
 
 @pytest.mark.parametrize("release", releases())
-@pytest.mark.parametrize("name", ["histogram_by_atomics", "join_and_split", "matmul_f16"])
+@pytest.mark.parametrize("name", ["histogram_by_atomics", "matmul_f16"])
 def test_releases(name: str, release: str) -> None:
     made = laid_out(of_corpus(name), "gfx942")
     assert not said_of(made, release, "gfx942")

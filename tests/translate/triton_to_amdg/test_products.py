@@ -87,8 +87,9 @@ def test_bits_of_8_are_never_taken_for_others(bits: str) -> None:
     np.testing.assert_array_equal(c, np.full((64, 64), 240, np.float32))
 
 
-@pytest.mark.parametrize("turns", [0, 1, 2, 5])
-@pytest.mark.parametrize("chip", ["gfx942", "gfx1100"])
+@pytest.mark.parametrize(
+    ("chip", "turns"), [("gfx942", 0), ("gfx942", 1), ("gfx942", 3), ("gfx1100", 2)]
+)
 def test_loads_ahead(chip: str, turns: int) -> None:
     made = laid_out(product(), chip)
     text = xtile.to_text(made, "mlir")

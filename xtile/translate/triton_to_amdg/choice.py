@@ -140,8 +140,9 @@ class Choice:
                 if not isinstance(layout, BlockedEncodingAttr) or is_cast or not is_alone:
                     continue
                 if product.width and isinstance(load, Operation):
-                    operand, shape = product.operand(index), shape_of(value.type)
-                    self.accesses[load] = layout_of_load(operand, layout, shape, self.machine)
+                    operand = product.operand(index)
+                    new = layout_of_load(operand, layout, value.type, self.machine)
+                    self.accesses[load] = new
 
     # --- what is cheap ---
 

@@ -97,7 +97,7 @@ def _staged(loop: scf.ForOp) -> list[_Staged]:
             continue
         layouts = {encoding_of(each.result.type) for each in conversions}
         operand = layouts.pop()
-        if layouts or not isinstance(operand, DotOperandEncodingAttr) or not operand.k_width.data:
+        if layouts or not isinstance(operand, DotOperandEncodingAttr):
             continue
         if _can_be_ahead(load, loop):
             found.append(_Staged(load, conversions))

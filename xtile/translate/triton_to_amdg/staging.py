@@ -9,7 +9,6 @@ Source: Triton 3.9, `third_party/amd`, `InThreadTranspose.cpp`;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import TensorType
@@ -20,6 +19,7 @@ from xtile.dialects.triton.amdg.ops.registers import transposed_in_thread
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import (
     AMDMfmaEncodingAttr,
+    AMDWmmaEncodingAttr,
     DotOperandEncodingAttr,
 )
 from xtile.dialects.triton.encodings.shared import (
@@ -37,8 +37,14 @@ _BANKS = 32
 _LANES_AT_ONCE = 16
 """The lanes that read vectors from local memory at once."""
 
-_NEWEST_TRANSPOSED = 3
-"""The last version of MFMA without loads from local memory that transpose."""
+_NEWEST_TRANSPOSED_MFMA, _NEWEST_TRANSPOSED_WMMA = 3, 2
+"""The last versions of chips without loads from local memory that transpose."""
+
+_MOST_BYTES = 16
+"""The bytes that a lane reads from local memory at once, at most."""
+
+_LEAST_BYTES = 8
+"""The bytes of a row that a lane loads at once, at least, where it loads several rows."""
 
 
 def inner_dimension(operand: DotOperandEncodingAttr, rank: int) -> int:
@@ -47,23 +53,49 @@ def inner_dimension(operand: DotOperandEncodingAttr, rank: int) -> int:
 
 
 def layout_of_load(
-    operand: DotOperandEncodingAttr,
-    layout: BlockedEncodingAttr,
-    shape: Sequence[int],
-    machine: Machine,
+    operand: DotOperandEncodingAttr, layout: BlockedEncodingAttr, type_: Attribute, machine: Machine
 ) -> BlockedEncodingAttr:
-    """The layout in which an operand is loaded, by that in which it would be without a product."""
-    inner, rank = inner_dimension(operand, len(shape)), len(shape)
-    fast, width = layout.order.data[0], operand.k_width.data
-    fair = prod(shape) // (machine.lanes * machine.warps)
-    parent = operand.parent
-    is_transposed = isinstance(parent, AMDMfmaEncodingAttr) and (
-        parent.version.data <= _NEWEST_TRANSPOSED
-    )
-    if rank != 2 or fast == inner or not is_transposed or fair < 2 * width or width == 1:
+    """The layout in which an operand is loaded.
+
+    Args:
+        operand: The layout of the operand.
+        layout: That in which it would be loaded if it were none.
+        type_: The type of the tensor.
+        machine: The lanes and warps of programs.
+    """
+    shape = shape_of(type_)
+    inner, fast = inner_dimension(operand, len(shape)), layout.order.data[0]
+    if len(shape) != 2 or fast == inner or not _is_transposed(operand.parent):
         return layout
-    held = min(layout.size_per_thread.data[fast], fair // width)
-    return machine.blocked(shape, layout.order.data, held, width)
+    fair = prod(shape) // (machine.lanes * machine.warps)
+    held, rows = layout.size_per_thread.data[fast], vector_of(operand, type_)
+    # Rows of a box are accessed one by one, and should be long for that.
+    least = min(held, max(1, _LEAST_BYTES // _bytes_of(type_)))
+    while rows > 1 and fair // rows < least:
+        rows //= 2
+    if rows == 1:
+        return layout
+    return machine.blocked(shape, layout.order.data, min(held, fair // rows), rows)
+
+
+def _is_transposed(parent: Attribute) -> bool:
+    """Whether lanes transpose what they load: there is no load from local memory that does."""
+    match parent:
+        case AMDMfmaEncodingAttr():
+            return parent.version.data <= _NEWEST_TRANSPOSED_MFMA
+        case AMDWmmaEncodingAttr():
+            return parent.version.data <= _NEWEST_TRANSPOSED_WMMA
+        case _:
+            return False
+
+
+def vector_of(operand: DotOperandEncodingAttr, type_: Attribute) -> int:
+    """The elements along K that a lane reads from local memory at once."""
+    return max(1, min(operand.k_width.data, _MOST_BYTES // _bytes_of(type_)))
+
+
+def _bytes_of(type_: Attribute) -> int:
+    return max(1, getattr(element_of(type_), "bitwidth", 8) // 8)
 
 
 def is_box(layout: Attribute, operand: DotOperandEncodingAttr, rank: int) -> bool:
@@ -71,8 +103,8 @@ def is_box(layout: Attribute, operand: DotOperandEncodingAttr, rank: int) -> boo
     if not isinstance(layout, BlockedEncodingAttr) or rank != 2:
         return False
     inner = inner_dimension(operand, rank)
-    held = layout.size_per_thread.data
-    return layout.order.data[0] != inner and min(held) > 1 and held[inner] == operand.k_width.data
+    is_across = layout.order.data[0] != inner and layout.size_per_thread.data[inner] > 1
+    return is_across and _is_transposed(operand.parent)
 
 
 def memory_of(value: SSAValue, operand: DotOperandEncodingAttr) -> MemDescType:
@@ -85,9 +117,9 @@ def memory_of(value: SSAValue, operand: DotOperandEncodingAttr) -> MemDescType:
     is_boxed = is_box(layout, operand, rank)
     if is_boxed:
         order = [inner, order[0]]
-    if order[0] != inner:
+    if order[0] != inner or not operand.k_width.data:
         return MemDescType(shape, element, SwizzledSharedEncodingAttr(1, 1, 1, order), mutable=True)
-    bits, width = getattr(element, "bitwidth", 8), operand.k_width.data
+    bits, width = getattr(element, "bitwidth", 8), vector_of(operand, value.type)
     rows_at_once = max(1, _BANKS * 32 // bits // shape[inner])
     phases = max(1, min(_LANES_AT_ONCE // rows_at_once, shape[inner] // width))
     kind = AMDRotatingSharedEncodingAttr if is_boxed else SwizzledSharedEncodingAttr

@@ -73,8 +73,10 @@ def product_of(operation: DotOp, chip: Target, machine: Machine) -> Product:
             layout = _layout(unit, operation, chip, machine)
             return Product(layout, _width(unit), factors, sums, precision)
     shape = shape_of(operation.d.type)
-    held = max(1, min(4, prod(shape) // (machine.lanes * machine.warps)))
-    return Product(machine.blocked(shape, held=held), 0, (sums, sums), sums)
+    fair = prod(shape) // (machine.lanes * machine.warps)
+    # A lane has a square of the result, so that it needs few elements of the operands for it.
+    side = max((each for each in (4, 2) if each * each <= fair), default=1)
+    return Product(machine.blocked(shape, None, side, side), 0, (sums, sums), sums)
 
 
 def _sums(operation: DotOp) -> Attribute:
