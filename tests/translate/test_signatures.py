@@ -189,3 +189,27 @@ def test_a_language_that_is_not_known(tmp_path: Path) -> None:
     path.write_text(text.replace('"memref<c32x4>"', '"memref<c32x4"'))
     with pytest.raises(ArgumentError, match=r"@k: core\.signature has no such type: "):
         xtile.run(path, [])
+
+
+CHAINED = """
+func @k(%x: memref<f32x?>, %y: memref<f32x?>, %a: f32) {
+    %c0 = constant 0 : index
+    %n = size %x[0] : index
+    foreach (%i)=(%c0),(%n) {
+        %v = load %x[%i] : f32
+        %r = mul %v, %a : f32
+        store %r, %y[%i]
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("between", ["cuda_tile", "triton"])
+@pytest.mark.parametrize("to", ["tensorlang", "xegpu", "cuda_tile", "triton"])
+def test_a_port_of_a_port_takes_the_arguments_of_the_first_source(between: str, to: str) -> None:
+    port = xtile.translate(xtile.parse(CHAINED, language="tensorlang"), between)
+    again = xtile.translate(port, to)
+    x = fresh_generator().standard_normal(37).astype(np.float32)
+    y = np.full(37, np.nan, np.float32)
+    xtile.run(again, {"x": x, "y": y, "a": 2.0})
+    np.testing.assert_array_equal(y, 2 * x)

@@ -190,7 +190,10 @@ class _Comparing:
             self._launch(kernel, device, own, trial.launch)
         except (ArgumentError, DiagnosticError, ValueError) as error:
             # A device that is no reference may lack what a kernel needs.
-            may_lack = device != REFERENCE_NAME and not isinstance(error, SanitizerError)
+            is_over = isinstance(error, DeviceError)
+            may_lack = is_over or (
+                device != REFERENCE_NAME and not isinstance(error, SanitizerError)
+            )
             verdict = Verdict.NOT_RUN if may_lack else Verdict.DIFFERS
             message = _first_line(error)
         else:

@@ -58,12 +58,14 @@ class Given:
         shapes: Shapes of arrays by the parameters' names.
         grid: Work-groups; None for as many as have something to do.
         block: Work-items of a work-group, where the launch says so.
+        is_known: Whether the arguments and the grid are all of a launch that has no mistakes.
     """
 
     arguments: Mapping[str, Any]
     shapes: Mapping[str, tuple[int, ...]]
     grid: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
+    is_known: bool = False
 
 
 class Search:
@@ -107,7 +109,7 @@ class Search:
 
     def _first(self, sizes: Sequence[int], like: Launch | None = None) -> Launch | None:
         for launch in self._candidates(sizes, like):
-            if not self._written(launch):
+            if not self._written(launch) or (like is not None and self._seconds > _LONG):
                 continue
             if self._given.grid is not None:
                 return launch

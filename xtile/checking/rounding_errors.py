@@ -3,6 +3,7 @@
 What is rounded once, such as a product, is exact, and so are integers. What remains:
 
 - A function, such as `exp`, is off by as many units in the last place as OpenCL C allows it.
+- A product that is added may have been rounded before or not, where a source leaves it open.
 - A sum of n terms is off by as much as its order may change it: n units of roundoff of the
   sum of the terms' magnitudes, which the same operation gives on the magnitudes of its operands
   (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2), and by one rounding.
@@ -108,7 +109,9 @@ Random: TypeAlias = np.random.Generator
 
 def has_rounding_errors(function: Operation) -> bool:
     """Whether a kernel has an operation that is not exact."""
-    return any(_word(each) in FUNCTIONS or _is_sum(each) for each in function.walk())
+    return any(
+        _word(each) in FUNCTIONS or _is_sum(each) or _may_be_fused(each) for each in function.walk()
+    )
 
 
 class RoundingErrors:
@@ -116,16 +119,20 @@ class RoundingErrors:
 
     Args:
         random: Chooses the errors.
+        overflow: What a sum becomes that overflows in some order: an infinity, or NaN.
     """
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, overflow: float) -> None:
         self._random = random
+        self._overflow = overflow
 
     def __call__(self, operation: Operation, step: Step, compiler: Compiler) -> Step:
         """The step with errors."""
         word = _word(operation)
         if word in FUNCTIONS:
             return self._function(FUNCTIONS[word], operation, step, compiler)
+        if _may_be_fused(operation):
+            return self._fused(operation, step, compiler)
         if not _is_sum(operation):
             return step
         if word in _ATOMIC:
@@ -141,6 +148,20 @@ class RoundingErrors:
                 value = state.values[slot]
                 if _is_inexact(value):
                     state.values[slot] = self._moved(value, ulps * unit_of(value))
+
+        return with_errors
+
+    def _fused(self, operation: Operation, step: Step, compiler: Compiler) -> Step:
+        """A sum with a product that may have been rounded before, or not."""
+        operands = compiler.slots(operation.operands)
+        (result,) = compiler.slots(operation.results)
+
+        def with_errors(state: State) -> None:
+            units = [unit_of(state.values[slot]) for slot in operands]
+            step(state)
+            value = state.values[result]
+            error = np.maximum(np.maximum(*units), unit_of(value))
+            state.values[result] = self._moved(value, error)
 
         return with_errors
 
@@ -178,13 +199,20 @@ class RoundingErrors:
                 terms = _terms(operation, given, numbers)
                 relative = (terms + 2) * _roundoff(numbers.dtype) + product_error
                 error = relative * _finite(magnitude) + unit_of(numbers)
-                moved = self._moved(numbers, error)
+                moved = self._moved(self._overflowed(numbers, magnitude), error)
                 if isinstance(value, View):
                     numbers[...] = moved
                 else:
                     state.values[slot] = moved
 
         return with_errors
+
+    def _overflowed(self, numbers: Array, magnitude: Array) -> Array:
+        """Sums, of which those are no numbers that overflow in some order."""
+        if not np.any(np.isinf(magnitude)):
+            return numbers
+        other = np.full(numbers.shape, self._overflow).astype(numbers.dtype)
+        return np.where(np.isinf(magnitude), other, numbers)
 
     def _moved(self, value: Value, error: Array) -> Value:
         """Numbers that are off by `error`, all in one direction or each in its own."""
@@ -253,6 +281,26 @@ def _is_sum(operation: Operation) -> bool:
         return any(each.startswith(("add", "sub", "mul", "div")) for each in body)
     words = [str(each) for each in (operation.attributes | operation.properties).values()]
     return not any(kind in text.lower() for text in words for kind in _KEEPS_ORDER)
+
+
+def _may_be_fused(operation: Operation) -> bool:
+    """Whether compilers may add a product without rounding it: Triton's does unless told not to."""
+    if _word(operation) not in ("addf", "subf"):
+        return False
+    if not any(
+        isinstance(operand.owner, Operation) and _word(operand.owner) == "mulf"
+        for operand in operation.operands
+    ):
+        return False
+    flags = str(operation.get_attr_or_prop("fastmath") or "")
+    return "contract" in flags or "fast>" in flags or _is_of_triton(operation)
+
+
+def _is_of_triton(operation: Operation) -> bool:
+    around = operation.parent_op()
+    while around is not None and around.name != "tt.func":
+        around = around.parent_op()
+    return around is not None
 
 
 def _is_inexact(value: Value) -> bool:

@@ -36,6 +36,10 @@ from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from xtile.translate.forms import BESIDE, forms_of
 
 
+_WIDTH = 110
+"""Columns of the table off a terminal."""
+
+
 def run_port(options: Namespace) -> int:
     """Ports a kernel, or a folder of them, as the command line says; returns the exit code."""
     try:
@@ -58,7 +62,7 @@ def _port(options: Namespace) -> int:
         report = make_report(options, progress)
         progress.begin("writing")
         report.write(options.output)
-    print_table(report.table(), width=140)
+    print_table(report.table(), width=_WIDTH)
     write_standard_output(f"{Path(options.output) / PAGE_NAME} shows the ports line by line\n")
     return EXIT_OK if report.is_right else EXIT_INPUT_WRONG
 

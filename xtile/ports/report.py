@@ -88,8 +88,9 @@ class Report:
         table = Table(title=title, title_justify="left")
         for heading in ("port", "chip", "files"):
             table.add_column(heading, overflow="fold")
-        for heading in ("structured", "products", "ms"):
+        for heading in ("structured", "products"):
             table.add_column(heading, justify="right")
+        table.add_column("ms", justify="right", min_width=5)
         table.add_column("largest error", overflow="fold")
         table.add_column("verdict", no_wrap=True)
         for port in self.ports:

@@ -251,3 +251,15 @@ def test_what_is_refused_says_why() -> None:
         module = xtile.parse(verdict.text, language="ttir")
         with pytest.raises(DiagnosticError, match=REFUSED[name]):
             ported(module)
+
+
+def test_a_loop_of_work_items_that_begins_with_a_constant_vector() -> None:
+    """The sums of a product in a loop begin as a constant, and the loop carries them."""
+    source = ROOT / "examples" / "matrix_unit.ir"
+    port = xtile.translate(source, "xegpu")
+    arrays = [_random(32, 64, dtype=np.float16), _random(64, 8, dtype=np.float16), _empty(32, 8)]
+    given = [np.asfortranarray(each) for each in arrays]
+    expected = [each.copy(order="F") for each in given]
+    xtile.run(source, expected)
+    xtile.run(ported(port), given)
+    assert_near(given[2], expected[2])

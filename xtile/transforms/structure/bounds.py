@@ -55,7 +55,10 @@ class Bounds:
         if self._may_wrap:
             return None
         expression = _expression_of_tile(tile)
-        return None if expression is None else frozenset({LaunchCheck(expression, least, most)})
+        # Without numbers that a launch knows, none would ever find what the text does not prove.
+        if expression is None or not _has_numbers_of_a_launch(expression):
+            return None
+        return frozenset({LaunchCheck(expression, least, most)})
 
     def require_bits(self, tile: Affine, bits: int) -> Needs | None:
         """What a launch must find for a tile to have signed numbers of so many bits only.
@@ -103,6 +106,16 @@ class Bounds:
 
 
 # --- expressions, of which a launch finds the range ---
+
+
+def _has_numbers_of_a_launch(expression: Expression) -> bool:
+    if isinstance(expression, int):
+        return False
+    kind, *rest = expression
+    return kind in _OF_A_LAUNCH or any(map(_has_numbers_of_a_launch, rest))
+
+
+_OF_A_LAUNCH = frozenset({"argument", "block", "grid"})
 
 
 def _expression_of_tile(tile: Affine) -> Expression | None:

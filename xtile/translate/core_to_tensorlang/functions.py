@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -228,7 +229,7 @@ def _made(function: FuncOp, body: Block, r: Lowering) -> TensorlangFuncOp:
     is_same = _is_the_source(signature, body)
     promises = [_promises(function, index, argument, r) for index, argument in enumerate(body.args)]
     made = TensorlangFuncOp(
-        function.sym_name.data,
+        _name(function.sym_name.data),
         body=Region([body]),
         subgroup_size=r.subgroup_size,
         work_group_size=_work_group_size(r),
@@ -241,6 +242,12 @@ def _made(function: FuncOp, body: Block, r: Lowering) -> TensorlangFuncOp:
     if checks is not None:
         made.attributes[CHECKS_ATTRIBUTE] = _written(checks)
     return made
+
+
+def _name(name: str) -> str:
+    """A name as the text has it: a letter, then letters, digits and underscores."""
+    bare = re.sub(r"[^A-Za-z0-9_]", "_", name).lstrip("_")
+    return bare if bare[:1].isalpha() else f"kernel_{bare}"
 
 
 def _written(checks: Attribute) -> Attribute:

@@ -388,9 +388,8 @@ def splat(operation: Operation, r: Lowering, number: float) -> None:
     if pointer_of(result.type) is not None:
         raise r.error("the tensor language has no pointers that point nowhere")
     scalar_type(element)
-    r.define(
-        result, Tile(shape_of(result.type), element, lambda r, at: r.constant(number, element))
-    )
+    tile = Tile(shape_of(result.type), element, lambda r, at: r.constant(number, element))
+    record(r, result, tile)
 
 
 # --- shapes ---

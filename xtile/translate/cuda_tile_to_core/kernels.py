@@ -14,12 +14,14 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xtile.arguments.cutile_signature import disjoint_arrays
 from xtile.dialects.core.arguments import NOALIAS_ATTRIBUTE
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     KernelSignature,
     Piece,
     Role,
     SourceParameter,
+    source_signature,
 )
 from xtile.dialects.cuda_tile.ops.module import EntryOp, ModuleOp
 from xtile.dialects.cuda_tile.types import PointerType, TileType
@@ -60,6 +62,9 @@ def _entry(operation: EntryOp, raising: Raising) -> None:
     )
     kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
     kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+    checks = operation.attributes.get(CHECKS_ATTRIBUTE)
+    if checks is not None:
+        kernel.attributes[CHECKS_ATTRIBUTE] = checks
     kernel.arg_attrs = _promises(operation)
     hints = _hints(operation)
     if hints:
@@ -67,7 +72,13 @@ def _entry(operation: EntryOp, raising: Raising) -> None:
 
 
 def _signature(entry: EntryOp, raising: Raising) -> KernelSignature:
-    """The parameters stay what they are; what has no name is called by its number."""
+    """The parameters stay what they are; what has no name is called by its number.
+
+    An entry that says what it was in its source goes on to say so.
+    """
+    source = source_signature(entry)
+    if source is not None:
+        return source
     arguments = entry.body.block.args
     names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
     parameters: list[SourceParameter] = []

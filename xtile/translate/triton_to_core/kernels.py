@@ -12,12 +12,14 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i1, i8, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     KernelSignature,
     Piece,
     Role,
     SourceParameter,
+    source_signature,
 )
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp as GpuFuncOp
@@ -85,6 +87,9 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     )
     kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
     kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
+    checks = operation.attributes.get(CHECKS_ATTRIBUTE)
+    if checks is not None:
+        kernel.attributes[CHECKS_ATTRIBUTE] = checks
 
 
 def _passed(type_: Attribute) -> Attribute:
@@ -98,7 +103,13 @@ def _truth(raising: Raising, byte: SSAValue) -> SSAValue:
 
 
 def _signature(function: FuncOp, raising: Raising) -> KernelSignature:
-    """The parameters stay what they are; what has no name is called by its number."""
+    """The parameters stay what they are; what has no name is called by its number.
+
+    A function that says what it was in its source goes on to say so.
+    """
+    source = source_signature(function)
+    if source is not None:
+        return source
     arguments = function.body.blocks[0].args
     names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
     parameters: list[SourceParameter] = []

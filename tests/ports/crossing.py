@@ -1,0 +1,190 @@
+"""Ports kernels of every language to every other and back, and compares what they compute.
+
+    python -m tests.ports.crossing [--from LANGUAGE] [--to LANGUAGE] [--kernel NAME] [--output FILE]
+
+prints a line for each port and the table of docs/conformance.md. A text is printed and read again
+before it runs. Kernels that are in the file of `--output` are not ported again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+import xtile
+from tests.ports.corpus import FAMILIES, Kernel, kernels_of
+from xtile.arguments.array_arguments import flattened, takes_pointers
+from xtile.arguments.errors import ArgumentError
+from xtile.arguments.signature import Signature
+from xtile.checking.agreement import compare
+from xtile.checking.launches import Given
+from xtile.checking.module_text import text_of
+from xtile.checking.results import Verdict
+from xtile.checking.trials import Trials
+from xtile.launch.executable import Kernel as Launched
+from xtile.launch.reference import load
+from xtile.targets import OptionError
+from xtile.text.diagnostics import DiagnosticError
+
+_LANGUAGES: Any = {".ir": "tensorlang", ".mlir": "mlir", ".ttir": "ttir"}
+
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """What became of a kernel in a language.
+
+    Attributes:
+        source: The kernel's language.
+        kernel: Its name.
+        target: The other language.
+        verdict: "right", "refused" or "wrong".
+        reason: Why it is refused or wrong.
+        back: The verdict of the port of the port, in the kernel's language again; empty where there
+            is no port.
+        back_reason: Why that is refused or wrong.
+        seconds: How long it took.
+    """
+
+    source: str
+    kernel: str
+    target: str
+    verdict: str
+    reason: str
+    back: str
+    back_reason: str
+    seconds: float
+
+
+def crossings(kernel: Kernel, targets: Iterable[str]) -> Iterable[Crossing]:
+    """What becomes of a kernel in languages."""
+    module = kernel.read()
+    trials = trials_of(kernel, module)
+    if not list(trials):
+        raise ArgumentError(f"{kernel.name}: there is nothing to compare")
+    for target in targets:
+        began = time.monotonic()
+        port, verdict, reason = _ported(trials, module, target)
+        back, back_reason = "", ""
+        if verdict == "right" and port is not None:
+            _, back, back_reason = _ported(trials, port, kernel.language)
+        yield Crossing(
+            kernel.language,
+            kernel.name,
+            target,
+            verdict,
+            reason,
+            back,
+            back_reason,
+            round(time.monotonic() - began, 1),
+        )
+
+
+def trials_of(kernel: Kernel, module: ModuleOp) -> Trials:
+    """What ports of a kernel are compared in."""
+    if kernel.arguments is None:
+        return Trials(module, _first(module), Given({}, {}), SEED)
+    signature = load(Launched(module, None)).signature
+    given = by_name(signature, list(kernel.arguments()))
+    grid = (*(kernel.grid() if kernel.grid else ()), 1, 1, 1)[:3]
+    return Trials(module, None, Given(given, {}, (grid[0], grid[1], grid[2]), None, True), SEED)
+
+
+def _first(module: ModuleOp) -> str:
+    from xtile.arguments.kernel import kernels_of as functions_of
+
+    return next(iter(functions_of(module)))
+
+
+def by_name(signature: Signature, values: list[Any]) -> dict[str, Any]:
+    """Arguments by the parameters' names; sizes and strides follow arrays where they must."""
+    flat = flattened(signature, values) if takes_pointers(signature) else values
+    return dict(zip((each.name for each in signature.parameters), flat, strict=True))
+
+
+def _ported(trials: Trials, module: ModuleOp, target: str) -> tuple[ModuleOp | None, str, str]:
+    try:
+        made = xtile.translate(module, target)
+    except (DiagnosticError, OptionError) as error:
+        return None, "refused", _words(error)
+    try:
+        text, ending = text_of(made)
+        port = xtile.parse(text, language=_LANGUAGES[ending])
+        result = compare(trials, port, sanitize=False)
+    except (ArgumentError, DiagnosticError) as error:
+        return None, "wrong", _words(error)
+    worst = result.worst
+    if result.verdict is Verdict.AGREES:
+        return port, "right", ""
+    return port, "wrong", "it ran nowhere" if worst is None else worst.error_text()
+
+
+def _words(error: BaseException) -> str:
+    first = str(error).splitlines()[0]
+    return re.sub(r"^.*?error: ", "", first)
+
+
+def main() -> None:
+    """Runs the crossings that the command line names."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--from", dest="source", choices=list(FAMILIES))
+    parser.add_argument("--to", dest="target", choices=list(FAMILIES))
+    parser.add_argument("--kernel")
+    parser.add_argument("--count", type=int, default=30)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    done = _read(options.output)
+    known = {(each.source, each.kernel, each.target) for each in done}
+    for source in [options.source] if options.source else FAMILIES:
+        targets = [each for each in FAMILIES if each != source and options.target in (None, each)]
+        for name, kernel in list(kernels_of(source).items())[: options.count]:
+            wanted = [each for each in targets if (source, name, each) not in known]
+            if options.kernel not in (None, name) or not wanted:
+                continue
+            try:
+                for each in crossings(kernel, wanted):
+                    done.append(each)
+                    print(json.dumps(asdict(each)), flush=True)
+                    if options.output:
+                        with options.output.open("a") as file:
+                            file.write(json.dumps(asdict(each)) + "\n")
+            except Exception as error:
+                print(f"{source} {name}: {type(error).__name__}: {_words(error)}", flush=True)
+    print(table_of(done))
+
+
+def _read(path: Path | None) -> list[Crossing]:
+    if path is None or not path.exists():
+        return []
+    return [Crossing(**json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def table_of(done: list[Crossing]) -> str:
+    """The numbers of ports as a table: right, and in parentheses refused and wrong."""
+    lines = ["| from | to | kernels | right | refused | wrong | and back: right, refused, wrong |"]
+    lines.append("|---|---|--:|--:|--:|--:|---|")
+    for source in FAMILIES:
+        for target in FAMILIES:
+            own = [each for each in done if (each.source, each.target) == (source, target)]
+            if own:
+                there = Counter(each.verdict for each in own)
+                back = Counter(each.back for each in own)
+                counts = [there[word] for word in ("right", "refused", "wrong")]
+                backs = ", ".join(str(back[word]) for word in ("right", "refused", "wrong"))
+                cells = [source, target, len(own), *counts, backs]
+                lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
