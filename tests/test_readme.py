@@ -90,7 +90,7 @@ def test_three_devices_with_nvidias_packages() -> None:
 
 
 def test_readme_has_its_blocks() -> None:
-    assert len(CONSOLE_BLOCKS) == 14
+    assert len(CONSOLE_BLOCKS) == 15
     assert len(PYTHON_BLOCKS) == 6
     assert len(SHELL_BLOCKS) == 2
     assert len(TEXT_BLOCKS) == 2

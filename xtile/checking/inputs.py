@@ -196,11 +196,12 @@ class _Maker:
             least = 0 if self.launch.are_integers_indices else -_LARGEST_INTEGER
             most = max(1, min(_LARGEST_INTEGER, self.launch.size - 1))
             return random.integers(least, most, shape, endpoint=True).astype(dtype)
-        real = _floats(dtype, self.numbers, shape, random)
+        values = _floats(dtype, self.numbers, shape, random)
         if type.number.kind is Kind.COMPLEX:
-            real = real + 1j * _floats(dtype, self.numbers, shape, random)
+            real, values = values, np.empty(shape, np.complex128)
+            values.real, values.imag = real, _floats(dtype, self.numbers, shape, random)
         with np.errstate(all="ignore"):
-            return real.astype(dtype)
+            return values.astype(dtype)
 
     def _scalar(self, parameter: Parameter) -> Any:
         try:

@@ -35,7 +35,6 @@ from xtile.targets import OptionError
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
 from xtile.translate.forms import BESIDE, forms_of
 
-
 _WIDTH = 110
 """Columns of the table off a terminal."""
 
