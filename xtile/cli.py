@@ -239,6 +239,11 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="write a script that shows the first difference, with its inputs beside it",
     )
+    parser.add_argument(
+        "--field",
+        action="store_true",
+        help="compare on exact numbers, too, without tolerances (docs/field.md)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 

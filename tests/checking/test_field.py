@@ -11,6 +11,7 @@ import pytest
 import xtile
 from tests.checking.kernels import rows
 from tests.seeds import fresh_seed
+from xtile.checking import Verdict
 from xtile.checking.field import Agreement, agree
 from xtile.cli import main
 from xtile.launch import ArgumentError
@@ -101,6 +102,19 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--arg", "A=ones", "--arg", "B=ones", "--arg", "C=nan", "--device", "field"]
     assert main(["run", str(EXAMPLES / "matrix_unit.ir"), *arguments]) == 0
     assert "@product" in capsys.readouterr().out
+
+
+def test_a_check_with_exact_numbers() -> None:
+    sizes: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6}
+    right = xtile.check(rows(), rows(), devices=[], field=True, **sizes)
+    (drawn,) = [each for each in right.comparisons if each.device == "field"]
+    assert drawn.verdict is Verdict.AGREES
+    assert drawn.message == "85 of 85 elements depend on floats, and are equal"
+    # A millionth in a sum of 16 exponentials is below every tolerance.
+    wrong = xtile.check(rows(), rows(start="1.0e-6"), devices=[], field=True, **sizes)
+    verdicts = {each.device: each.verdict for each in wrong.comparisons if each.inputs != "random"}
+    assert verdicts["field"] is Verdict.DIFFERS
+    assert not wrong.agrees
 
 
 def test_binaries_do_not_run() -> None:

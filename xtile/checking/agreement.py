@@ -38,6 +38,7 @@ def check(
     port_entry: str | None = None,
     devices: Sequence[str] | None = None,
     sanitize: bool = True,
+    field: bool = False,
     seed: int | None = None,
     reproducer: str | os.PathLike[str] | None = None,
 ) -> CheckResult:
@@ -63,6 +64,8 @@ def check(
             device that is here.
         sanitize: Whether the first launch of the port also looks for mistakes; of the source's
             launches only those are taken that have none.
+        field: Whether the first launch is also compared on exact numbers, without tolerances
+            (docs/field.md). What they do not follow counts as not run.
         seed: Of the inputs; None takes another one each time.
         reproducer: Where a script goes that shows the first difference, with its inputs beside it;
             None for nowhere.
@@ -85,7 +88,13 @@ def check(
     trials = Trials(source, entry, given, fresh_seed() if seed is None else seed)
     names = real_devices() if devices is None else devices
     return compare(
-        trials, port, port_entry=port_entry, devices=names, sanitize=sanitize, reproducer=reproducer
+        trials,
+        port,
+        port_entry=port_entry,
+        devices=names,
+        sanitize=sanitize,
+        field=field,
+        reproducer=reproducer,
     )
 
 
@@ -112,6 +121,7 @@ def compare(
     port_entry: str | None = None,
     devices: Sequence[str] = (),
     sanitize: bool = True,
+    field: bool = False,
     reproducer: str | os.PathLike[str] | None = None,
 ) -> CheckResult:
     """Like `check`, with trials of the source that may be there already."""
@@ -123,6 +133,8 @@ def compare(
             if device != REFERENCE_NAME:
                 comparing.run("source", device, trial)
                 comparing.run("port", device, trial)
+        if field and number == 0:
+            comparing.run_in_field(trial)
     written = None
     if reproducer is not None and comparing.counterexample is not None:
         from xtile.checking.reproducer import write_reproducer
@@ -216,6 +228,12 @@ class _Comparing:
                 message=message,
             )
         )
+
+    def run_in_field(self, trial: Trial) -> None:
+        """Compares source and port on exact numbers."""
+        from xtile.checking.field import comparison
+
+        self.comparisons.append(comparison(self._kernels, trial, self._trials.seed))
 
     def _keep(
         self, trial: Trial, device: str, own: Sequence[Any], difference: Difference | None

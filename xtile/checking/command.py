@@ -60,6 +60,7 @@ def _check(options: Namespace) -> CheckResult:
         entry=options.entry,
         port_entry=options.port_entry,
         devices=options.device,
+        field=options.field,
         seed=options.seed,
         reproducer=options.reproducer,
     )

@@ -6,6 +6,7 @@ Source: docs/field.md.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -14,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.arguments.binding import bind
-from xtile.arguments.errors import DeviceError
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.checking.copies import arrays_of, copied
-from xtile.launch.executable import Grid, Kernel
+from xtile.checking.results import Comparison, Verdict
+from xtile.checking.trials import LAUNCH_SECONDS, Trial
+from xtile.launch.executable import FIELD_NAME, Grid, Kernel
 from xtile.launch.field import load_for_field
 from xtile.launch.run import checked_sizes
 from xtile.semantics.field.arrays import agree as numbers_agree
@@ -46,6 +49,11 @@ class Agreement:
     unseen: int
     reason: str | None
     meant: Mapping[float, str]
+
+    def words(self) -> str:
+        """What was found, for people."""
+        text = f"{self.unknown} of {self.elements} elements depend on floats, and are equal"
+        return f"{text}; {self.unseen} were always NaN" if self.unseen else text
 
 
 def agree(
@@ -214,6 +222,54 @@ class _Comparing:
             reason,
             self._meant,
         )
+
+
+_VERDICTS = {
+    "agree": Verdict.AGREES,
+    "differ": Verdict.DIFFERS,
+    "refused": Verdict.NOT_RUN,
+}
+
+
+def comparison(
+    kernels: Mapping[str, tuple[object, str | None]], trial: Trial, seed: int
+) -> Comparison:
+    """The comparison of a source and its port as a part of a check.
+
+    Args:
+        kernels: The "source" and the "port", each with the name of its function.
+        trial: How both are launched.
+        seed: What the draws follow from.
+    """
+    began = time.monotonic()
+    (source, entry), (port, port_entry) = kernels["source"], kernels["port"]
+    try:
+        found = agree(
+            source,
+            port,
+            trial.arguments,
+            trial.launch.grid,
+            block=trial.launch.block,
+            entry=entry,
+            port_entry=port_entry,
+            seed=seed,
+            seconds=LAUNCH_SECONDS,
+        )
+        verdict, message = _VERDICTS[found.verdict], found.reason or found.words()
+    except (ArgumentError, DiagnosticError) as error:
+        verdict, message = Verdict.DIFFERS, str(error).splitlines()[0]
+    return Comparison(
+        kernel="port",
+        device=FIELD_NAME,
+        inputs="drawn",
+        sizes=trial.sizes,
+        grid=trial.launch.grid,
+        was_sanitized=False,
+        seconds=time.monotonic() - began,
+        verdict=verdict,
+        difference=None,
+        message=message.splitlines()[0],
+    )
 
 
 def _arrays(arguments: Mapping[str, Any] | Sequence[Any]) -> list[tuple[str, npt.NDArray[Any]]]:

@@ -38,7 +38,7 @@ from xtile.semantics.unspecified import (
 )
 from xtile.semantics.upstream.allocation import name_of, undefined
 from xtile.semantics.upstream.constants import integer_attribute
-from xtile.semantics.values import Array, copied
+from xtile.semantics.values import Array, copied, interpreted
 
 
 def pointee_storage(pointers: SSAValue) -> Storage:
@@ -102,7 +102,7 @@ def _filling(storage: Storage, shape: tuple[int, ...], padding: Array | None) ->
     """What a load gives where it loads nothing, as a flat tile."""
     if padding is None:
         return storage.undefined((int(np.prod(shape)),))
-    return copied(np.broadcast_to(padding, shape)).ravel()
+    return interpreted(copied(np.broadcast_to(padding, shape)).ravel())
 
 
 def _store(operation: StorePtrTkoOp, compiler: Compiler) -> Step:

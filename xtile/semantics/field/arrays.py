@@ -382,7 +382,13 @@ def cells_of(value: Any) -> Cells:
 
 
 def _poison(dtype: np.dtype[Any]) -> Any:
+    """The NaN that shows that something took the bytes; f8 and smaller types have none."""
+    if dtype == _BF16:
+        return np.array([0x7F80 | LOST], np.uint16).view(dtype)[0]
     return np.array([LOST << 45 | 0x7FF << 52], np.uint64).view(np.float64).astype(dtype)[0]
+
+
+_BF16 = FLOATS["bf16"].dtype
 
 
 _POISON = {dtype: _poison(dtype) for dtype in _TYPES}

@@ -37,7 +37,7 @@ from xtile.semantics.unspecified import (
     reach_positions,
 )
 from xtile.semantics.upstream.numbers import shape_of as shape_of_type
-from xtile.semantics.values import Array, Value, copied
+from xtile.semantics.values import Array, Value, copied, interpreted
 
 
 class Reader:
@@ -71,7 +71,7 @@ def _filling(storage: Storage, shape: tuple[int, ...], other: Value) -> Array:
     """What is read where nothing is read, as a flat tensor."""
     if other is None:
         return storage.undefined((int(np.prod(shape)),))
-    return copied(np.broadcast_to(other, shape)).ravel()
+    return interpreted(copied(np.broadcast_to(other, shape)).ravel())
 
 
 class Writer:
