@@ -139,11 +139,8 @@ def _xegpu() -> Iterator[Kernel]:
     for name in ("WORK_GROUP", "SUBGROUP", "LANE_PRODUCT"):
         text = getattr(texts, name)
         yield Kernel("xegpu", name.lower(), lambda text=text: xtile.parse(text))
-    for name in ("rfc_product", "rectified_product"):
-        path = ROOT / "examples" / "xegpu" / f"{name}.mlir"
-        yield Kernel("xegpu", name, lambda path=path: xtile.parse(path))
     blocks = {"subgroup": 16, "work_group": 64}
-    for number in range(26):
+    for number in range(27):
         level = tuple(blocks)[number % 2]
         kernel = XeGPUKernel(Random(number), is_of_work_group=level == "work_group")
         text = kernel.text(f"known_block_size = array<i32: {blocks[level]}, 1, 1>")

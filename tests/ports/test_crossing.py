@@ -13,10 +13,10 @@ from tests.ports.corpus import FAMILIES, kernels_of
 from tests.ports.crossing import Crossing, crossings, table_of
 
 SAMPLE = {
-    "tensorlang": ("exponential", "gemm_f16", "gemm_of_complex"),
-    "xegpu": ("work_group", "random_work_group_1", "random_subgroup_0"),
-    "cuda_tile": ("gelu", "join_parts"),
-    "triton": ("softmax", "saxpy_loop"),
+    "tensorlang": ("gemm_f16",),
+    "xegpu": ("work_group", "random_subgroup_0"),
+    "cuda_tile": ("join_parts",),
+    "triton": ("saxpy_loop",),
 }
 """The kernels that are ported unless XTILE_ALL_PORTS is set, as `--all-ports` sets it."""
 

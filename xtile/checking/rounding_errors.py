@@ -157,10 +157,13 @@ class RoundingErrors:
         (result,) = compiler.slots(operation.results)
 
         def with_errors(state: State) -> None:
-            units = [unit_of(state.values[slot]) for slot in operands]
+            given = [np.asarray(state.values[slot]) for slot in operands]
+            with np.errstate(all="ignore"):
+                # Of an fma the product is known by its factors only.
+                terms = given if len(given) == 2 else [given[0] * given[1]]
             step(state)
             value = state.values[result]
-            error = np.maximum(np.maximum(*units), unit_of(value))
+            error = np.maximum(unit_of(value), np.maximum.reduce([*map(unit_of, terms)]))
             state.values[result] = self._moved(value, error)
 
         return with_errors
@@ -284,7 +287,12 @@ def _is_sum(operation: Operation) -> bool:
 
 
 def _may_be_fused(operation: Operation) -> bool:
-    """Whether compilers may add a product without rounding it: Triton's does unless told not to."""
+    """Whether a product may be added with or without a rounding.
+
+    Triton's compiler does so unless told not to, and not every language has an fma.
+    """
+    if _word(operation) == "fma":
+        return len(operation.operands) == 3
     if _word(operation) not in ("addf", "subf"):
         return False
     if not any(
