@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.builtin import VectorType, f32
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp
@@ -35,7 +35,8 @@ def _layout(value: SSAValue, compiler: Compiler) -> Layout:
     """
     type = cast("VectorType[Attribute]", value.type)
     rows, columns = type.get_shape() if type.get_num_dims() == 2 else (*type.get_shape(), 1)
-    matrix = CoopmatrixType.get(type.element_type, columns, rows, MatrixUse.ACC)
+    # It depends on the sizes only, and matrices of the tensor language hold numbers.
+    matrix = CoopmatrixType.get(f32, columns, rows, MatrixUse.ACC)
     size = compiler.configuration.subgroup_size
     layout = layout_of(matrix, size)
     if layout is None:

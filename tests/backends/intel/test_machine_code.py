@@ -7,7 +7,9 @@ intel-opencl-icd libigc-tools`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from xdsl.dialects.builtin import FunctionType, VectorType, i32, i64
@@ -488,7 +490,7 @@ cuda_tile.module @kernels {{
 }}
 """
 
-_TILES = {
+_TILES: Mapping[str, tuple[Literal["ttir", "mlir"], str]] = {
     "triton": ("ttir", _OF_TRITON),
     "xegpu": ("mlir", _OF_WORK_GROUPS),
     "cuda_tile": ("mlir", _OF_CUDA_TILE),
@@ -507,5 +509,58 @@ def test_products_of_tiles_on_pvc(language: str, type: str, tmp_path: Path) -> N
     assert machine_code(program, "pvc", tmp_path) == MachineCode(
         products=rows // REPEAT * columns // lanes * depth // DEPTH,
         loads=rows // REPEAT * depth // DEPTH + columns // lanes * depth // DEPTH,
+        # Blocks of up to 32 rows are fetched at once.
+        prefetches=depth // lanes + columns // lanes,
         stores=rows // REPEAT * columns // lanes,
     )
+
+
+_ROWS = """
+gpu.module @kernels {{
+  gpu.func @rows(%x: memref<64x2048xf32>, %y: memref<64x2048xf32>) kernel
+      attributes {{core.level = "tile"}} {{
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %none = arith.constant -0.0 : f32
+    %least = arith.constant 0xFF800000 : f32
+    %i = gpu.block_id x
+    %v = vector.transfer_read %x[%i, %c0], %zero {{in_bounds = [true]}}
+        : memref<64x2048xf32>, vector<2048xf32>
+    {body}
+    vector.transfer_write %r, %y[%i, %c0] {{in_bounds = [true]}}
+        : vector<2048xf32>, memref<64x2048xf32>
+    gpu.return
+  }}
+}}
+"""
+
+_SOFTMAX = """
+    %m = vector.multi_reduction <maxnumf>, %v, %least [0] : vector<2048xf32> to f32
+    %ms = vector.broadcast %m : f32 to vector<2048xf32>
+    %d = arith.subf %v, %ms : vector<2048xf32>
+    %e = math.exp %d fastmath<afn> : vector<2048xf32>
+    %s = vector.multi_reduction <add>, %e, %none [0] : vector<2048xf32> to f32
+    %ss = vector.broadcast %s : f32 to vector<2048xf32>
+    %r = arith.divf %e, %ss : vector<2048xf32>
+"""
+
+_LAYER_NORM = """
+    %n = arith.constant dense<2048.0> : vector<2048xf32>
+    %s = vector.multi_reduction <add>, %v, %none [0] : vector<2048xf32> to f32
+    %ss = vector.broadcast %s : f32 to vector<2048xf32>
+    %mean = arith.divf %ss, %n : vector<2048xf32>
+    %d = arith.subf %v, %mean : vector<2048xf32>
+    %q = arith.mulf %d, %d : vector<2048xf32>
+    %t = vector.multi_reduction <add>, %q, %none [0] : vector<2048xf32> to f32
+    %ts = vector.broadcast %t : f32 to vector<2048xf32>
+    %variance = arith.divf %ts, %n : vector<2048xf32>
+    %one = math.rsqrt %variance : vector<2048xf32>
+    %r = arith.mulf %d, %one : vector<2048xf32>
+"""
+
+
+@pytest.mark.parametrize("body", [_SOFTMAX, _LAYER_NORM], ids=["softmax", "layer_norm"])
+def test_rows_that_subgroups_share_on_pvc(body: str, tmp_path: Path) -> None:
+    """4 subgroups have 512 elements each; what they reduce goes through local memory."""
+    program = compile_program(parse(_ROWS.format(body=body), language="mlir"), for_spirv(PVC))
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(products=0)

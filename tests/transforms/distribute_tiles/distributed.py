@@ -16,6 +16,8 @@ def distributed(
     level: str = "subgroup",
     chip: str = "pvc",
     diagnostics: Diagnostics | None = None,
+    *,
+    may_wrap: bool = False,
 ) -> ModuleOp:
     """What a kernel becomes at level "subgroup" or "lane", without a matrix unit's instructions.
 
@@ -24,9 +26,10 @@ def distributed(
         level: The level.
         chip: The GPU.
         diagnostics: Where remarks go; None drops them.
+        may_wrap: Whether nothing is relied on that a launch would check.
     """
     module = xtile.parse(kernel, language="mlir") if isinstance(kernel, str) else kernel
-    options = Options(chip, matrix_spelling="plain", compiler=XTILE)
+    options = Options(chip, matrix_spelling="plain", compiler=XTILE, may_wrap=may_wrap)
     made = translate_to(module, level, options, diagnostics)
     problems = Diagnostics()
     verify_module(made, problems)

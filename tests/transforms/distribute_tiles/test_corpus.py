@@ -33,6 +33,9 @@ NOT_COMPILED = {"inline_assembly", "matmul_block_pointers"}
 RACING = {"layer_norm_backward", "maximum_by_cas", "spin_lock"}
 """Kernels of Triton whose programs read what others write, between atomic updates."""
 
+UNCHECKED = {"matmul_split_k"}
+"""Kernels of which a launch would find that they are not what their accesses rely on."""
+
 SAMPLE_OF_TRITON = (
     *("attention", "extremes_with_indices", "histogram", "layer_norm", "linear_recurrence"),
     *("matmul_batched", "matmul_f16", "permute_rank3", "softmax", "spin_lock"),
@@ -53,6 +56,7 @@ def _of_triton(name: str) -> ModuleOp:
 LEVELS = (("subgroup", "reference"), ("lane", "reference"), ("lane", "opencl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "device"), LEVELS if TAKES_ALL else LEVELS[:1])
 @pytest.mark.parametrize("name", _chosen(OF_TRITON, SAMPLE_OF_TRITON))
 def test_kernels_of_triton(name: str, level: str, device: str) -> None:
@@ -61,7 +65,7 @@ def test_kernels_of_triton(name: str, level: str, device: str) -> None:
         with pytest.raises(DiagnosticError, match=REFUSED[name]):
             distributed(module)
         return
-    made = distributed(module, level)
+    made = distributed(module, level, may_wrap=name in UNCHECKED)
     arguments = case.copied_arguments()
     ones = {key for key, each in arguments.items() if type(each) is int and each == 1}
     given = [each for key, each in arguments.items() if key not in ones]
@@ -70,6 +74,7 @@ def test_kernels_of_triton(name: str, level: str, device: str) -> None:
     case.check(arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "device"), LEVELS if TAKES_ALL else LEVELS[:1])
 @pytest.mark.parametrize("name", _chosen(OF_CUTILE, SAMPLE_OF_CUTILE))
 def test_kernels_of_cutile(name: str, level: str, device: str, tmp_path: Path) -> None:

@@ -177,6 +177,7 @@ def test_what_is_in_place_waits_for_readers() -> None:
     np.testing.assert_array_equal(a, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
 @pytest.mark.parametrize("level", ["subgroup", "lane"])
 @pytest.mark.parametrize("types", [("f16", "f32"), ("i8", "i32"), ("f32", "f32")])

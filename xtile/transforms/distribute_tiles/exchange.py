@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     DenseArrayBase,
     FixedBitwidthType,
+    Float8E8M0FNUType,
     FloatTF32Type,
     IndexType,
     IntegerAttr,
@@ -331,10 +332,12 @@ def transfer_read(
     inside: Sequence[bool] | None = None,
     map_: AffineMap | None = None,
 ) -> SSAValue:
-    """Reads a line or a matrix; what is outside is 0."""
+    """Reads a line or a matrix; what is outside is 0, and anything where there is no 0."""
     element = cast("MemRefType[Attribute]", memory.type).element_type
     is_inside = tuple(inside or (True,) * len(sizes))
-    padding = distribution.poison(element) if all(is_inside) else distribution.constant(0, element)
+    has_zero = not isinstance(element, Float8E8M0FNUType)
+    is_seen = has_zero and not all(is_inside)
+    padding = distribution.constant(0, element) if is_seen else distribution.poison(element)
     operation = TransferReadOp.build(
         operands=[memory, [distribution.as_value(index) for index in start], padding, []],
         result_types=[with_shape(element, sizes)],

@@ -39,6 +39,7 @@ from xtile.transforms.distribute_tiles.distribution import (
 )
 from xtile.transforms.distribute_tiles.elements import each_element
 from xtile.transforms.distribute_tiles.exchange import transfer_read, transfer_write
+from xtile.transforms.distribute_tiles.prefetches import next_indices, prefetch
 from xtile.transforms.distribute_tiles.shapes import broadcast, reshaped, transposed
 from xtile.transforms.distribute_tiles.spreads import Spread, box_of, matrices_of, part_of
 
@@ -113,6 +114,7 @@ def _read(operation: TransferReadOp, distribution: Distribution) -> None:
     is_repeated = access.shape != shape_of(operation.result.type)
     wanted = None if is_repeated else distribution.table_of(operation.result)
     padding = None if is_poison(operation.padding) else operation.padding
+    _prefetch(operation, distribution, access, wanted)
     tile = read(distribution, access, padding, wanted)
     if is_repeated:
         shape = shape_of(operation.result.type)
@@ -120,6 +122,22 @@ def _read(operation: TransferReadOp, distribution: Distribution) -> None:
         middle = [1 if each is None else size for size, each in zip(shape, dimensions, strict=True)]
         tile = broadcast(distribution, reshaped(distribution, tile, middle), shape)
     distribution.define(operation.result, tile)
+
+
+def _prefetch(
+    operation: TransferReadOp, distribution: Distribution, access: Access, wanted: Spread | None
+) -> None:
+    """Prefetches what the next iteration reads of a factor, if that is a matrix in memory."""
+    ahead = next_indices(operation)
+    if ahead is None or access.mask is not None or len(access.start) != 2:
+        return
+    spread = wanted or distribution.spread_of_shape(access.shape)
+    box = box_of(access.shape)
+    if len(box) != 2 or len(access.axes) != 2:
+        return
+    (piece,) = _pieces(distribution, access, spread)
+    sizes = dict(zip(access.axes, part_of(box, spread), strict=True))
+    prefetch(distribution, piece.memory, piece.start, ahead, [sizes[0], sizes[1]])
 
 
 def read(

@@ -44,11 +44,11 @@ RULES: dict[str, Rule] = {
 def rules_of(kernels: Operation) -> RuleTable:
     """The rules that kernels need: those of matrices load two large dialects."""
     if not any(_is_of_matrices(operation) for operation in walk(kernels)):
-        return RuleTable(RULES, otherwise=copy)
+        return RuleTable(RULES, otherwise=copy, keeps_rounding=True)
     from xtile.translate.core_to_xegpu import blocks, matrices, products
 
     rows = {**RULES, **blocks.RULES, **matrices.RULES, **products.RULES}
-    return RuleTable(rows, otherwise=copy)
+    return RuleTable(rows, otherwise=copy, keeps_rounding=True)
 
 
 def _is_of_matrices(operation: Operation) -> bool:
