@@ -49,6 +49,16 @@ def conventions_of(signature: Signature) -> tuple[tuple[KernelArgument, ...], ..
         raise ArgumentError(f"@{signature.name}: {error}") from None
 
 
+def check_parameters(signatures: Iterable[Signature]) -> None:
+    """Checks that kernels can have the parameters that they have.
+
+    Raises:
+        ArgumentError: One cannot.
+    """
+    for signature in signatures:
+        conventions_of(signature)
+
+
 def slots_of(arguments: Iterable[KernelArgument]) -> tuple[Slot, ...]:
     """Where the parameters of a kernel lie."""
     slots: list[Slot] = []

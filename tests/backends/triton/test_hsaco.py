@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 import xtile
+from tests.triton_releases.folders import ALL_VARIABLE
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.amd.hsaco import kernels_of
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import DIRECTORY_VARIABLE
 from xtile.backends.machine_code import HSACO, Scratch
 from xtile.backends.sidecar import read_machine_code
-from xtile.backends.triton import builds, compilation, installed
+from xtile.backends.triton import builds, installed
 from xtile.backends.triton.build_process import Request, build_in_process
 from xtile.cli import main
 from xtile.opt import main as opt_main
@@ -145,7 +147,11 @@ def test_the_tensor_language(tmp_path: Path) -> None:
     assert (metadata.vector_spills, metadata.scalar_spills, metadata.private) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("language", OTHER_LANGUAGES)
+EVERYTHING = bool(os.environ.get(ALL_VARIABLE))
+"""Whether more than a sample is compiled, as pytest's option `--all-on-triton` says."""
+
+
+@pytest.mark.parametrize("language", OTHER_LANGUAGES if EVERYTHING else ["cuda_tile"])
 def test_other_languages(language: str, tmp_path: Path) -> None:
     path = tmp_path / "k.hsaco"
     xtile.compile(xtile.parse(OTHER_LANGUAGES[language], language="mlir"), path, chip="gfx1100")
@@ -174,6 +180,9 @@ def test_a_kernel_with_layouts(tmp_path: Path) -> None:
     xtile.compile(source, path)
     made = read_machine_code(path, HSACO)
     assert (made.chip, made.kernels["fill"].threads) == ("gfx942", 2 * 64)
+    binary = tmp_path / "fill.bin"
+    assert opt_main([str(source), "-t", "hsaco", "-o", str(binary)]) == 0
+    assert binary.read_bytes() == made.code
 
 
 def test_layouts_of_another_chip(tmp_path: Path) -> None:
@@ -239,15 +248,12 @@ def test_layouts_of_xtile(tmp_path: Path) -> None:
     assert ".vgpr_spill_count: 0" in assembly
 
 
-def test_every_chip_has_a_name_in_triton() -> None:
-    for chip in AMD.chips:
-        assert compilation.code_format(chip) is HSACO
-
-
-def test_bytes(scale: Path) -> None:
-    path = scale.with_suffix(".bin")
-    assert opt_main([str(scale), "-t", "hsaco", "--chip", "gfx942", "-o", str(path)]) == 0
-    assert list(kernels_of(path.read_bytes())) == ["scale"]
+@pytest.mark.parametrize("chip", AMD.chips if EVERYTHING else ["gfx950"])
+def test_every_chip(chip: str, tmp_path: Path) -> None:
+    assembly = assembly_of(EXAMPLES / "matrix_unit.ir", tmp_path, "--chip", chip)
+    products = count(assembly, "v_mfma_f32") + count(assembly, "v_wmma_f32")
+    assert products == (4 if chip in ("gfx950", "gfx1250") else 8)
+    assert ".vgpr_spill_count: 0" in assembly
 
 
 # --- what is refused, and what fails ---

@@ -19,6 +19,7 @@ from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.machine_code import KernelInterface, MachineCode
 from xtile.backends.nvidia.cubins import build_cubin
+from xtile.backends.parameters import check_parameters
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.core.signature import source_signature
 from xtile.targets import NVIDIA
@@ -75,6 +76,7 @@ def compile_to_cubin(
         launch_checks: Whether launches check what the signatures then say.
 
     Raises:
+        ArgumentError: A kernel cannot have such a parameter.
         DeviceError: The assembler is missing or fails.
         DiagnosticError: A kernel cannot be compiled for the architecture.
     """
@@ -82,6 +84,7 @@ def compile_to_cubin(
     from xtile.backends.nvidia.tools import find_tileiras
 
     signatures = signatures_of(module, may_overlap=may_overlap)
+    check_parameters(signatures.values())
     program = compile_program(
         module, chip, diagnostics, may_overlap=may_overlap, may_wrap=not launch_checks
     )

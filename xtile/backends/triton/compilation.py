@@ -29,6 +29,7 @@ from xtile.backends.machine_code import (
     MachineCode,
     Scratch,
 )
+from xtile.backends.parameters import check_parameters
 from xtile.backends.triton.build_process import Built, Request
 from xtile.backends.triton.builds import build
 from xtile.backends.triton.installed import find_triton
@@ -115,6 +116,7 @@ def compile_with_triton(
         seconds: How long Triton may take; None for its usual limit.
 
     Raises:
+        ArgumentError: A kernel cannot have such a parameter.
         DeviceError: Triton is missing or fails.
         DiagnosticError: The kernel cannot be compiled for the architecture, or there are several.
     """
@@ -122,6 +124,7 @@ def compile_with_triton(
 
     chip = chip_of(module, chip)
     signatures = signatures_of(module)
+    check_parameters(signatures.values())
     program = compile_program(module, chip, diagnostics, options=options)
     built = build_program(program, chip, cache or Cache(), seconds, source_of(module))
     return machine_code(program, built, chip, program.signatures(signatures))
