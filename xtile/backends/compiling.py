@@ -203,6 +203,7 @@ def _write_hsaco(module: ModuleOp, path: str, options: _Options, diagnostics: Di
         diagnostics,
         options=Options(options.warps, options.stages),
         seconds=options.seconds,
+        launch_checks=options.launch_checks,
     )
     write_machine_code(path, made)
 

@@ -61,6 +61,28 @@ class Scratch:
 
 
 @dataclass(frozen=True)
+class Promises:
+    """What machine code may rely on of its parameters, by their numbers.
+
+    Attributes:
+        divisible: Addresses and numbers that 16 divides.
+        in_reach: Addresses of memory that ends below 2 GB.
+    """
+
+    divisible: frozenset[int] = frozenset()
+    in_reach: frozenset[int] = frozenset()
+
+    def __str__(self) -> str:
+        divisible, in_reach = (
+            " ".join(map(str, sorted(numbers))) for numbers in (self.divisible, self.in_reach)
+        )
+        return f"16 divides {divisible or 'none'}, {in_reach or 'none'} in reach"
+
+
+NO_PROMISES = Promises()
+
+
+@dataclass(frozen=True)
 class KernelInterface:
     """What a launch must know of a kernel beside its signature.
 

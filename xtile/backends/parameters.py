@@ -8,17 +8,18 @@ Source: seen on cubins of tileiras 13.3 and 13.5 on an H200; CUDA Tile IR 13.3, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType
+from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerType, MemRefType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from xtile.arguments.calling_convention import KernelArgument, source_arguments
 from xtile.arguments.errors import ArgumentError
-from xtile.arguments.signature import Signature
+from xtile.arguments.signature import Parameter, Signature
+from xtile.dialects.tensorlang.types import MemrefType
 
 POINTER_SIZE = 8
 """Bytes of an address."""
@@ -57,6 +58,23 @@ def check_parameters(signatures: Iterable[Signature]) -> None:
     """
     for signature in signatures:
         conventions_of(signature)
+
+
+def values_of(signature: Signature) -> Iterator[tuple[int, KernelArgument]]:
+    """The parameters of machine code: the number of the source's parameter, and its part.
+
+    Raises:
+        ArgumentError: A kernel cannot have such a parameter.
+    """
+    for index, convention in enumerate(conventions_of(signature)):
+        for part in convention:
+            for _ in sizes_of(part):
+                yield index, part
+
+
+def is_memref(parameter: Parameter) -> bool:
+    """Whether a parameter is a memref, of which a launch knows how far its memory goes."""
+    return isinstance(parameter.type, MemrefType | MemRefType)
 
 
 def slots_of(arguments: Iterable[KernelArgument]) -> tuple[Slot, ...]:

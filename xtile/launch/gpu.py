@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xtile.backends.gpu.driver import GpuDevice
     from xtile.backends.gpu.platform import Platform
     from xtile.backends.gpu.session import LoadedKernel, Session
-    from xtile.backends.machine_code import MachineCode
+    from xtile.backends.machine_code import MachineCode, Promises
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,8 @@ class GpuExecutable:
         stream: The stream that it runs in.
         for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
         for_wrapping: Makes it ready for offsets that wrap around; None where it is.
+        for_promises: Makes it ready for launches of which something more is known; None where no
+            code relies on that.
     """
 
     signature: Signature
@@ -81,6 +83,7 @@ class GpuExecutable:
     stream: int
     for_overlaps: Callable[[], GpuExecutable] | None
     for_wrapping: Callable[[], GpuExecutable] | None = None
+    for_promises: Callable[[Promises], GpuExecutable] | None = None
 
     @property
     def is_host(self) -> bool:
@@ -118,7 +121,14 @@ class GpuExecutable:
         return () if interface is None or self.for_wrapping is None else interface.checks
 
     def checked(self, arguments: Sequence[BoundArgument], grid: Grid) -> GpuExecutable:
-        """The kernel itself, or one that relies on no check if one of them fails."""
+        """The kernel itself, or one that relies on what is so in a launch.
+
+        Where a check fails, that is one that relies on none.
+        """
+        if self.for_promises is not None:
+            from xtile.backends.gpu.promises import promises_of
+
+            return self.for_promises(promises_of(self.signature, arguments))
         if self.for_wrapping is None or first_failing(self.checks, arguments, grid) is None:
             return self
         return self.for_wrapping()
@@ -165,19 +175,21 @@ class GpuExecutable:
 
         if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
             arguments = flattened(self.signature, arguments)
-        session, kernel = self.loaded()
-        plans = None if self.checks else kernel.plans
-        repeated = None if plans is None else plans.repeated(self.signature, arguments)
-        if repeated is not None:
-            name = self.signature.name
-            seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
-        else:
-            bound = bind(self.signature, arguments)
-            suited = self.suited(bound).checked(bound, grid)
-            session, kernel = suited.loaded()
-            seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
-            if suited is self and plans is not None:
-                plans.remember(kernel.conventions, self.signature, arguments, bound)
+        # Of other launches there is more to know than their layout.
+        has_plans = not self.checks and self.for_promises is None
+        if has_plans:
+            session, kernel = self.loaded()
+            repeated = kernel.plans.repeated(self.signature, arguments)
+            if repeated is not None:
+                name = self.signature.name
+                seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
+                return LaunchResult(str(self.device), seconds)
+        bound = bind(self.signature, arguments)
+        suited = self.suited(bound).checked(bound, grid)
+        session, kernel = suited.loaded()
+        seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
+        if suited is self and has_plans:
+            kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
         return LaunchResult(str(self.device), seconds)
 
     def run_host(
@@ -237,7 +249,12 @@ def wanted_by_stream(stream: Any) -> Wanted | None:
 
 
 def load(
-    kernel: Kernel, wanted: Wanted, *, may_overlap: bool = False, may_wrap: bool = False
+    kernel: Kernel,
+    wanted: Wanted,
+    *,
+    may_overlap: bool = False,
+    may_wrap: bool = False,
+    promises: Promises | None = None,
 ) -> GpuExecutable:
     """Makes a kernel ready for a GPU; without one it is compiled before the error is raised.
 
@@ -246,19 +263,25 @@ def load(
         wanted: The GPU.
         may_overlap: Whether it is compiled for arguments that overlap.
         may_wrap: Whether it is compiled for offsets that wrap around.
+        promises: What a launch has found; None before one.
 
     Raises:
         ArgumentError: There is no such function, or it is code of the host.
         DeviceError: There is no such GPU, or nothing that makes machine code.
         DiagnosticError: The text has errors, or cannot be compiled for the GPU.
     """
+    from xtile.backends.gpu.platform import Variant
+    from xtile.backends.machine_code import NO_PROMISES, KernelInterface
     from xtile.launch.compiled import choose_kernel
     from xtile.launch.gpu_compiled import compilation_note, compiled_kernels
 
     gpus = platform_named(wanted.device)
     device, reason = _find(wanted, gpus.platform)
     chip = wanted.chip or (device.chip if device is not None else None)
-    key, ready = compiled_kernels(kernel, chip, gpus, may_overlap=may_overlap, may_wrap=may_wrap)
+    variant = Variant(
+        chip or gpus.platform.format.vendor.default, may_overlap, may_wrap, promises or NO_PROMISES
+    )
+    key, ready = compiled_kernels(kernel, variant, gpus)
     signature = choose_kernel(ready.made.signatures, ready.hosts, kernel.entry)
     if not ready.is_from_text and wanted.ordinal is None and wanted.chip is None:
         # Of several GPUs one that runs the machine code.
@@ -273,6 +296,13 @@ def load(
     maker, is_from_text = gpus.maker, ready.is_from_text
     has_overlaps = is_from_text and maker.compiles_overlaps
     has_wrapping = is_from_text and maker.compiles_wrapping and not may_wrap
+    # A kernel that was written for Triton says itself what it relies on.
+    is_translated = bool(ready.made.kernels.get(signature.name, KernelInterface()).disjoint)
+    has_promises = is_from_text and maker.compiles_promises and promises is None and is_translated
+
+    def for_promises(found: Promises) -> GpuExecutable:
+        return load(kernel, wanted, promises=found)
+
     return GpuExecutable(
         signature,
         key,
@@ -282,6 +312,7 @@ def load(
         wanted.stream,
         other(may_overlap=True, may_wrap=may_wrap) if has_overlaps else None,
         other(may_overlap=may_overlap, may_wrap=True) if has_wrapping else None,
+        for_promises if has_promises else None,
     )
 
 

@@ -13,7 +13,7 @@ from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler
-from xtile.backends.gpu.platform import Assembly
+from xtile.backends.gpu.platform import Assembly, Variant
 from xtile.backends.machine_code import MachineCode, format_of
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.backends.sidecar import (
@@ -76,33 +76,26 @@ def _code_path(kernel: Kernel) -> str | None:
 
 
 def compiled_kernels(
-    kernel: Kernel,
-    chip: str | None,
-    gpus: GpuPlatform,
-    *,
-    may_overlap: bool = False,
-    may_wrap: bool = False,
+    kernel: Kernel, variant: Variant, gpus: GpuPlatform
 ) -> tuple[str, CompiledKernels]:
     """The machine code of a kernel, and a key that tells it apart.
 
     Args:
         kernel: A text, a module, or the path of machine code.
-        chip: The architecture that it is compiled for; None for the vendor's default.
+        variant: How it is compiled.
         gpus: What it is for, and what makes it.
-        may_overlap: Whether it is compiled for arguments that overlap.
-        may_wrap: Whether it is compiled for offsets that wrap around.
 
     Raises:
         ArgumentError: What is given does not belong together.
         DeviceError: There is nothing that makes machine code, or it fails.
         DiagnosticError: The text has errors or cannot be compiled, or a file is damaged.
     """
-    wanted = _Wanted(gpus, chip or gpus.platform.format.vendor.default, may_overlap, may_wrap)
+    wanted = _Wanted(gpus, variant)
     stamp = _stamp(kernel)
     if stamp is None:
         key, ready = _made(kernel, wanted)
     else:
-        position = (stamp, gpus.name, chip, kernel.entry, may_overlap, may_wrap)
+        position = (stamp, gpus.name, variant, kernel.entry)
         key, ready = _files.get(position, lambda: _made(kernel, wanted))
     if ready.warnings:
         show(ready.warnings, kernel)
@@ -115,19 +108,20 @@ class _Wanted:
 
     Attributes:
         gpus: The GPUs, and what makes their machine code.
-        chip: The architecture.
-        may_overlap: Whether arguments may overlap.
-        may_wrap: Whether offsets may wrap around.
+        variant: How it is compiled.
     """
 
     gpus: GpuPlatform
-    chip: str
-    may_overlap: bool
-    may_wrap: bool
+    variant: Variant
+
+    @property
+    def chip(self) -> str:
+        """The architecture."""
+        return self.variant.chip
 
     def compiler(self) -> Compiler[Any]:
         """What makes programs of kernels."""
-        return self.gpus.maker.compiler(self.chip, self.may_overlap, self.may_wrap)
+        return self.gpus.maker.compiler(self.variant)
 
 
 def _stamp(kernel: Kernel) -> tuple[object, ...] | None:

@@ -14,10 +14,10 @@ from tests.triton_releases.folders import ALL_VARIABLE
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.amd.hsaco import kernels_of
 from xtile.backends.build_error import BuildError
-from xtile.backends.cache import DIRECTORY_VARIABLE
-from xtile.backends.machine_code import HSACO, Scratch
+from xtile.backends.cache import DIRECTORY_VARIABLE, Cache
+from xtile.backends.machine_code import HSACO, Promises, Scratch
 from xtile.backends.sidecar import read_machine_code
-from xtile.backends.triton import builds, installed
+from xtile.backends.triton import builds, compilation, installed
 from xtile.backends.triton.build_process import Request, build_in_process
 from xtile.cli import main
 from xtile.opt import main as opt_main
@@ -246,6 +246,24 @@ def test_layouts_of_xtile(tmp_path: Path) -> None:
     assert count(assembly, "buffer_load") >= 1
     assert count(assembly, "global_") == count(assembly, "scratch_") == 0
     assert ".vgpr_spill_count: 0" in assembly
+
+
+def test_what_launches_check(tmp_path: Path) -> None:
+    """With offsets of 32 bits every access is one of a buffer, where sizes are not known, too."""
+    source, path = EXAMPLES / "gemm.ir", tmp_path / "gemm.hsaco"
+    xtile.compile(source, path, chip="gfx942", launch_checks=True)
+    interface = read_machine_code(path, HSACO).kernels["gemm"]
+    assert interface.in_reach == (1, 5, 10)
+    assert interface.divisors == (1, 16, 1, 1, 1, 16, 1, 1, 1, 1, 16, 1, 1, 1)
+    memory = frozenset(interface.in_reach)
+    program = compilation.compile_program(
+        xtile.parse(source), "gfx942", promises=Promises(memory, memory)
+    )
+    built = compilation.build_program(program, "gfx942", Cache(), None, None)
+    assembly = built.stages["amdgcn"].decode()
+    assert count(assembly, "buffer_load") > 0
+    assert count(assembly, "buffer_store") > 0
+    assert count(assembly, "global_load") == count(assembly, "global_store") == 0
 
 
 @pytest.mark.parametrize("chip", AMD.chips if EVERYTHING else ["gfx950"])

@@ -11,7 +11,7 @@ from xtile.backends.cache import Cache
 from xtile.backends.compiler import Compiler
 from xtile.backends.gpu.driver import GpuDevice
 from xtile.backends.gpu.session import Session
-from xtile.backends.machine_code import CodeFormat, MachineCode
+from xtile.backends.machine_code import NO_PROMISES, CodeFormat, MachineCode, Promises
 from xtile.text.source import Source
 
 
@@ -66,21 +66,39 @@ class Assembly:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """How kernels are compiled.
+
+    Attributes:
+        chip: The architecture.
+        may_overlap: Whether arguments may overlap although a kernel relies on it that they do not.
+        may_wrap: Whether offsets may wrap around.
+        promises: What the machine code may rely on of its parameters.
+    """
+
+    chip: str
+    may_overlap: bool = False
+    may_wrap: bool = False
+    promises: Promises = NO_PROMISES
+
+
+@dataclass(frozen=True)
 class Maker:
     """What makes machine code of kernels.
 
     Attributes:
-        compiler: The compiler to programs for an architecture, by whether arguments may overlap and
-            offsets wrap around.
+        compiler: The compiler to programs for a variant.
         assemble: The machine code of a program.
         compiles_overlaps: Whether there is code for arguments that overlap, where the kernel itself
             relies on it that they do not.
         compiles_wrapping: Whether there is code that relies on offsets not to wrap around.
+        compiles_promises: Whether there is code that relies on what a launch finds of parameters.
         advice: What to do with arguments that overlap and a file compiled before.
     """
 
-    compiler: Callable[[str, bool, bool], Compiler[Any]]
+    compiler: Callable[[Variant], Compiler[Any]]
     assemble: Callable[[Assembly], MachineCode]
     compiles_overlaps: bool
     compiles_wrapping: bool
+    compiles_promises: bool
     advice: str

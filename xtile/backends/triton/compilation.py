@@ -10,12 +10,20 @@ Triton's own ttg, for another chip --raise--> core --translate--> tt
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Attribute
 
 from xtile.arguments.errors import DeviceError
@@ -24,15 +32,18 @@ from xtile.backends.cache import Cache
 from xtile.backends.machine_code import (
     CUBIN,
     HSACO,
+    NO_PROMISES,
     CodeFormat,
     KernelInterface,
     MachineCode,
+    Promises,
     Scratch,
 )
-from xtile.backends.parameters import check_parameters
+from xtile.backends.parameters import check_parameters, is_memref, values_of
 from xtile.backends.triton.build_process import Built, Request
 from xtile.backends.triton.builds import build
 from xtile.backends.triton.installed import find_triton
+from xtile.dialects.core.signature import Role
 from xtile.dialects.triton.module_attributes import TARGET
 from xtile.targets import AMD, chip_name, find_target, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
@@ -103,6 +114,7 @@ def compile_with_triton(
     options: Options | None = None,
     cache: Cache | None = None,
     seconds: float | None = None,
+    launch_checks: bool = False,
 ) -> MachineCode:
     """Compiles the kernel of a module to machine code.
 
@@ -114,6 +126,8 @@ def compile_with_triton(
         options: What Triton's compiler is told.
         cache: Holds what was compiled before; None: the user's own.
         seconds: How long Triton may take; None for its usual limit.
+        launch_checks: Whether launches check what the code then relies on: that memory is aligned
+            and ends below 2 GB.
 
     Raises:
         ArgumentError: A kernel cannot have such a parameter.
@@ -125,9 +139,20 @@ def compile_with_triton(
     chip = chip_of(module, chip)
     signatures = signatures_of(module)
     check_parameters(signatures.values())
-    program = compile_program(module, chip, diagnostics, options=options)
+    promises = NO_PROMISES
+    if launch_checks:
+        promises = Promises(*[frozenset(_memory_of(signatures.values()))] * 2)
+    program = compile_program(module, chip, diagnostics, options=options, promises=promises)
     built = build_program(program, chip, cache or Cache(), seconds, source_of(module))
     return machine_code(program, built, chip, program.signatures(signatures))
+
+
+def _memory_of(signatures: Iterable[Signature]) -> Iterator[int]:
+    """The numbers of parameters of machine code that are addresses of the memory of memrefs."""
+    for signature in signatures:
+        for number, (index, part) in enumerate(values_of(signature)):
+            if part.role is Role.POINTER and is_memref(signature.parameters[index]):
+                yield number
 
 
 def chip_of(module: ModuleOp, chip: str | None = None) -> str:
@@ -150,6 +175,7 @@ def compile_program(
     diagnostics: Diagnostics | None = None,
     *,
     options: Options | None = None,
+    promises: Promises = NO_PROMISES,
 ) -> Program:
     """The text of a module's kernel, for the Triton of this environment.
 
@@ -158,6 +184,7 @@ def compile_program(
         chip: The architecture.
         diagnostics: Collects warnings and remarks.
         options: What Triton's compiler is told.
+        promises: What launches find of parameters, where the kernel was not written for Triton.
 
     Raises:
         DeviceError: There is no Triton.
@@ -165,6 +192,9 @@ def compile_program(
     """
     lowered = translated(module, chip, diagnostics)
     kernel = _only_kernel(lowered)
+    is_own = lowered is module
+    if not is_own:
+        _promise(kernel, promises)
     told = {
         **_options_of(module),
         # Each operation is rounded as it is written, which is Triton's own choice from 3.9 on.
@@ -176,7 +206,7 @@ def compile_program(
         "ttgir" if TARGET in lowered.attributes else "ttir",
         kernel.sym_name.data,
         told,
-        _interface(kernel, is_own=lowered is module),
+        _interface(kernel, promises, is_own=is_own),
         len(kernel.function_type.inputs),
     )
 
@@ -290,25 +320,52 @@ def _options_of(module: ModuleOp) -> dict[str, int]:
     }
 
 
-def _interface(kernel: FuncOp, *, is_own: bool) -> KernelInterface:
+def _promise(kernel: FuncOp, promises: Promises) -> None:
+    """Tells Triton what launches find of a kernel's parameters."""
+    count = len(kernel.function_type.inputs)
+    given = [DictionaryAttr({})] * count if kernel.arg_attrs is None else kernel.arg_attrs.data
+    found: list[DictionaryAttr] = []
+    for number, attributes in enumerate(given):
+        known: dict[str, Attribute] = dict(attributes.data)
+        if number in promises.divisible:
+            known[_DIVISOR] = IntegerAttr(_DIVISIBLE_BY, i32)
+        if number in promises.in_reach:
+            known[_RANGE] = IntegerAttr(_REACH_BITS, i32)
+        found.append(DictionaryAttr(known))
+    kernel.arg_attrs = ArrayAttr(found)
+
+
+_DIVISOR, _RANGE = "tt.divisibility", "tt.pointer_range"
+
+_DIVISIBLE_BY = 16
+"""What Triton has a use for: the bytes of the longest access of a lane."""
+
+
+def _interface(kernel: FuncOp, promises: Promises, *, is_own: bool) -> KernelInterface:
     """What a launch must know of a kernel, as far as its text tells it.
 
     Args:
         kernel: The kernel.
+        promises: What it relies on that a launch finds.
         is_own: Whether it was written for Triton, where arguments may overlap as they do there.
     """
     from xtile.dialects.core.signature import source_signature
 
     count = len(kernel.function_type.inputs)
     attributes = [] if kernel.arg_attrs is None else [each.data for each in kernel.arg_attrs]
-    divisors = [_number(each, "tt.divisibility", 1) for each in attributes] or [1] * count
-    ranges = [_number(each, "tt.pointer_range", 64) for each in attributes]
+    divisors = [_number(each, _DIVISOR, 1) for each in attributes] or [1] * count
+    ranges = [_number(each, _RANGE, 64) for each in attributes]
     source = source_signature(kernel)
     disjoint = range(count if source is None else len(source.parameters))
     return KernelInterface(
         disjoint=() if is_own else tuple(disjoint),
         divisors=tuple(divisors),
-        in_reach=tuple(i for i, bits in enumerate(ranges) if bits == _REACH_BITS and is_own),
+        # Where the text of another language says it, the types of the parameters do.
+        in_reach=tuple(
+            number
+            for number, bits in enumerate(ranges)
+            if bits == _REACH_BITS and (is_own or number in promises.in_reach)
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
-from xtile.backends.gpu.platform import Assembly, Maker
+from xtile.backends.gpu.platform import Assembly, Maker, Variant
 from xtile.backends.machine_code import KernelInterface, MachineCode
 from xtile.backends.triton.compilation import (
     Program,
@@ -18,11 +18,12 @@ from xtile.backends.triton.compilation import (
 from xtile.backends.triton.installed import find_triton
 
 
-def compiler_for(chip: str) -> Compiler[Program]:
-    """The compiler to Triton's text for an architecture."""
+def compiler_for(variant: Variant) -> Compiler[Program]:
+    """The compiler to Triton's text for an architecture, and for what launches find."""
+    chip, promises = variant.chip, variant.promises
     return Compiler(
-        f"{chip}, {find_triton()}",
-        lambda module, diagnostics: compile_program(module, chip, diagnostics),
+        f"{chip}, {find_triton()}, {promises}",
+        lambda module, diagnostics: compile_program(module, chip, diagnostics, promises=promises),
         _encode,
         _decode,
     )
@@ -68,10 +69,11 @@ def _assemble(given: Assembly) -> MachineCode:
 
 
 TRITON = Maker(
-    lambda chip, may_overlap, may_wrap: compiler_for(chip),
+    compiler_for,
     _assemble,
     compiles_overlaps=False,
     compiles_wrapping=False,
+    compiles_promises=True,
     advice="Triton takes different arguments for different memory",
 )
 """The Triton of this environment."""

@@ -126,6 +126,19 @@ class TestArguments:
         assert len(hip.launches) == 2
         assert hip.calls.count("hipModuleLoadData") == 1
 
+    @pytest.mark.slow
+    def test_code_for_what_a_launch_finds(self, hip: FakeHip) -> None:
+        """One file of machine code for arrays of a kind; the values are right for each."""
+        shapes = ((16, 16), (32, 32), (16, 5), (5, 5))
+        for rows, stride in shapes:
+            memory = [np.zeros((8, max(rows, stride)), np.float32) for _ in range(2)]
+            arrays = [Interface(each.T[:rows]) for each in memory]
+            xtile.run(ADD, [1.0, *arrays], device="hip")
+            values = hip.launches[-1].values
+            assert values[1:4] == (address_of(memory[0]), rows, max(rows, stride))
+        # numpy's memory is aligned to 16 bytes.
+        assert hip.calls.count("hipModuleLoadData") == 2
+
     def test_memory_of_a_kernels_own(self, hip: FakeHip, add: Path, tmp_path: Path) -> None:
         """What the sidecar asks for is there while the kernel runs, for each program."""
         path = tmp_path / "add.hsaco"

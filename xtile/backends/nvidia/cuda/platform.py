@@ -37,12 +37,13 @@ PLATFORM = Platform("cuda", CUBIN, find_devices, runs, session_of)
 """NVIDIA's GPUs."""
 
 TILEIRAS = Maker(
-    lambda chip, may_overlap, may_wrap: compiler_for(
-        chip, may_overlap=may_overlap, may_wrap=may_wrap
+    lambda variant: compiler_for(
+        variant.chip, may_overlap=variant.may_overlap, may_wrap=variant.may_wrap
     ),
     _assemble,
     compiles_overlaps=True,
     compiles_wrapping=True,
+    compiles_promises=False,
     advice="compile it with `xtile compile --may-overlap`",
 )
 """NVIDIA's assembler of CUDA Tile IR."""
