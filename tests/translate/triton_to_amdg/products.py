@@ -19,10 +19,12 @@ def product(
     depth: int = 32,
     precision: str = "",
     promises: str = _POINTER,
+    inside: str = "",
 ) -> ModuleOp:
     """C = A B in one program, a loop with `depth` along K in each turn.
 
-    The kernel takes A (rows x K), B (K x columns) and C, all row-major, and K.
+    The kernel takes A (rows x K), B (K x columns) and C, all row-major, and K. `inside` is in the
+    loop, too, where %x and %y are loaded through %ax and %bx.
     """
     zero = "0" if sums.startswith("i") else "0.0"
     text = f"""
@@ -64,6 +66,7 @@ def product(
         %t = tt.dot %x, %y, %s{precision}
           : tensor<{rows}x{depth}x{a}> * tensor<{depth}x{columns}x{b}>
           -> tensor<{rows}x{columns}x{sums}>
+        {inside}
         %an = tt.addptr %ax, %am2
           : tensor<{rows}x{depth}x!tt.ptr<{a}>>, tensor<{rows}x{depth}xi32>
         %bn = tt.addptr %bx, %bm2

@@ -117,6 +117,21 @@ def test_loads_ahead_stay_inside() -> None:
     assert (c == 64).all()
 
 
+def test_what_a_loop_writes_is_not_loaded_ahead() -> None:
+    """Each turn writes what the next one loads."""
+    store = """
+      %one = arith.constant dense<1.0> : tensor<64x32xf16>
+      %after = tt.addptr %ax, %am2 : tensor<64x32x!tt.ptr<f16>>, tensor<64x32xi32>
+      tt.store %after, %one : tensor<64x32x!tt.ptr<f16>>
+    """
+    made = laid_out(product(inside=store), "gfx942")
+    assert "ttg.local_alloc" not in xtile.to_text(made, "mlir")
+    a, b = np.zeros((64, 96), np.float16), np.ones((64, 64), np.float16)
+    c = np.full((64, 64), np.nan, np.float32)
+    xtile.run(made, [a, b, c, 64], (1,))
+    assert (c == 32).all()
+
+
 def test_operands_along_the_other_dimension_are_transposed_in_registers() -> None:
     text = xtile.to_text(laid_out(product(rows=128, columns=128, depth=64), "gfx942", 4), "mlir")
     assert text.count("amdg.in_thread_transpose") == 2

@@ -45,6 +45,11 @@ def wmma_version(chip: Target) -> int | None:
     return next(iter(versions), None)
 
 
+def mfma_version(chip: Target) -> int | None:
+    """The version of a chip's MFMA instructions; None if it has none."""
+    return next((number for number, name in _CHIP_OF_MFMA.items() if name == chip.name), None)
+
+
 def depths(product: DotOp, chip: Target | None = None) -> list[int]:
     """K of the instructions that compute a `tt.dot`, the preferred one first.
 

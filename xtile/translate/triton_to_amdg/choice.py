@@ -22,7 +22,7 @@ from xtile.dialects.triton.encodings.matrix_units import (
     DotOperandEncodingAttr,
     MatrixUnitEncodingAttr,
 )
-from xtile.dialects.triton.operation import element_of, shape_of
+from xtile.dialects.triton.operation import shape_of
 from xtile.dialects.triton.tt.ops.products import DotOp
 from xtile.dialects.walk import walk
 from xtile.targets.target import Target
@@ -135,9 +135,8 @@ class Choice:
             for index, value in enumerate((dot.a, dot.b)):
                 load, product = value.owner, self.products[dot]
                 layout = self.accesses.get(load) if isinstance(load, Operation) else None
-                is_cast = element_of(value.type) != product.factors[index]
                 is_alone = len(list(value.uses)) == 1
-                if not isinstance(layout, BlockedEncodingAttr) or is_cast or not is_alone:
+                if not isinstance(layout, BlockedEncodingAttr) or not is_alone:
                     continue
                 if product.width and isinstance(load, Operation):
                     operand = product.operand(index)

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xtile.dialects.effects import changes_memory
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.triton.amdg.ops import BufferLoadOp
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
@@ -58,6 +59,9 @@ def pipeline_loops(function: Operation, chip: Target) -> None:
     """Lets the loops of a function load operands of products ahead, where they can be."""
     left = chip.local_memory
     for loop in [each for each in walk(function) if isinstance(each, scf.ForOp)]:
+        # What an iteration writes, the next one may load.
+        if any(changes_memory(each) or each.name == "tt.call" for each in walk(loop)):
+            continue
         staged = _staged(loop)
         needed = sum(bytes_in(memory_of(each.load.results[0], each.operand)) for each in staged)
         if staged and needed <= left and UNSIGNED not in loop.properties:

@@ -200,9 +200,12 @@ def _expand_dims(operation: Operation, lowering: Lowering) -> None:
 def _dot(operation: DotOp, lowering: Lowering) -> None:
     """A product in the layouts, types and precision of its unit."""
     product = lowering.choice.products[operation]
+    # Narrow elements are moved before they are made wider.
     factors = [
-        lowering.converted(
-            _cast(lowering.in_layout(value, None), factor, lowering), product.operand(index)
+        _cast(
+            lowering.converted(lowering.in_layout(value, None), product.operand(index)),
+            factor,
+            lowering,
         )
         for index, (value, factor) in enumerate(
             zip((operation.a, operation.b), product.factors, strict=True)

@@ -19,14 +19,13 @@ from xtile.dialects.triton.encodings.matrix_units import (
     AMDWmmaEncodingAttr,
     DotOperandEncodingAttr,
 )
+from xtile.dialects.triton.matrix_instructions import mfma_version
 from xtile.dialects.triton.operation import element_of, shape_of
 from xtile.dialects.triton.tt.enumerations import InputPrecision
 from xtile.dialects.triton.tt.ops.products import DotOp
 from xtile.layouts.triton import Wmma
 from xtile.targets.target import MatrixUnit, Target
 from xtile.translate.triton_to_amdg.blocked import Machine
-
-_MFMA_VERSIONS = {"gfx90a": 2, "gfx942": 3, "gfx950": 4}
 
 _WMMA_WIDTHS = {1: 16, 2: 8}
 """The elements along K that a lane has in a row, by the version of WMMA."""
@@ -124,7 +123,8 @@ def _layout(
     instruction = (unit.rows, unit.columns, unit.depth)
     if unit.instruction == "MFMA":
         bits = 64 if unit.sums == "f64" else 32
-        version = _MFMA_VERSIONS[chip.name]
+        version = mfma_version(chip)
+        assert version is not None
         return AMDMfmaEncodingAttr(version, warps, instruction, True, element_bit_width=bits)
     return AMDWmmaEncodingAttr(
         unit.version,
