@@ -105,14 +105,15 @@ def compile_by_xtile(workload: Workload, text: str, path: Path) -> None:
     """Writes the machine code of the same kernel by way of CUDA Tile IR."""
     import xtile
     from xtile.arguments.launch_checks import check_launch
-    from xtile.backends.sidecar import read_cubin
+    from xtile.backends.machine_code import CUBIN
+    from xtile.backends.sidecar import read_machine_code
 
     name = workload.function.split(".")[1]
     path.with_suffix(".ttir").write_text(text)
     xtile.compile(xtile.parse(text), path, chip=CHIP, launch_checks=True)
     arguments = [workload.numbers.get(parameter) for parameter in workload.types]
     grid = (*workload.grid, 1, 1)[:3]
-    check_launch(name, read_cubin(path).signatures[name].checks, arguments, grid)
+    check_launch(name, read_machine_code(path, CUBIN).kernels[name].checks, arguments, grid)
     write(path, path.read_bytes(), Needs(name))
 
 

@@ -50,6 +50,8 @@ _MOST_DIMENSIONS = 5
 
 IsFixed = Callable[[Atom], bool]
 
+BeginsInside = Callable[[Polynomial, Polynomial], bool]
+
 
 class _NotCommonError(Exception):
     """Tiles are not known to lie in one memory."""
@@ -60,24 +62,34 @@ def in_common_memory(
     operation: Scattered | Transfer,
     provenance: Provenance,
     require_within: RequireWithin,
+    begins_inside: BeginsInside,
 ) -> Access:
     """The access as one of memory that is the same for all tile blocks, or else in its loop.
 
     It is the access itself if neither is known, or if a tile may begin beyond the memory's end.
+
+    Args:
+        access: The access.
+        operation: The operation that it is.
+        provenance: What numbers are.
+        require_within: What must hold so that nobody looks at elements beyond some bounds.
+        begins_inside: Whether tiles that begin at a number begin before an end, because only those
+            iterations are executed in which they do.
     """
     scopes: list[IsFixed] = [provenance.is_of_arguments]
-    loop = _loop_around(operation)
+    loop = loop_around(operation)
     if loop is not None:
         scopes.append(lambda atom: not is_inside(atom, loop))
     for is_fixed in scopes:
         try:
-            return _Scope(is_fixed, operation, provenance, require_within).memory_of(access)
+            scope = _Scope(is_fixed, operation, provenance, require_within, begins_inside)
+            return scope.memory_of(access)
         except _NotCommonError:
             pass
     return access
 
 
-def _loop_around(operation: Operation) -> scf.ForOp | None:
+def loop_around(operation: Operation) -> scf.ForOp | None:
     """The next loop around an operation whose iterations can be counted."""
     around = operation.parent_op()
     while isinstance(around, scf.IfOp):
@@ -96,7 +108,9 @@ class _Scope:
         operation: Scattered | Transfer,
         provenance: Provenance,
         require_within: RequireWithin,
+        begins_inside: BeginsInside,
     ) -> None:
+        self._is_inside = begins_inside
         self._is_fixed = is_fixed
         self._operation = operation
         self._provenance = provenance
@@ -244,12 +258,16 @@ class _Scope:
         for end in ends:
             self._rely_on(end, -(1 << 63), GREATEST_SIZE)
         outside = [end for end in ends if not self._begins_inside(start, end)]
-        if not outside or self._is_unseen(number, own):
-            return replace(fixed, start=start, may_begin_outside=bool(outside))
-        if not any(_is_dealt_out(start, end) for end in outside):
+        if not outside:
+            return replace(fixed, start=start)
+        if self._is_unseen(number, own):
+            if loaded_tile(self._operation) is not None:
+                # What is outside is read at 0 instead, and an empty memory has not even that.
+                for end in ends:
+                    self._rely_on(end, 1, GREATEST_SIZE)
+            return replace(fixed, start=start, may_begin_outside=True)
+        if not all(self._is_inside(start, end) for end in outside):
             raise _NotCommonError
-        for end in outside:
-            self._rely_on(end - start, 1, (1 << 63) - 1)
         return replace(fixed, start=start)
 
     def _is_unseen(self, number: int, own: Dimension) -> bool:
@@ -338,14 +356,6 @@ class _Scope:
 
 def _is_in_loop(atom: Atom) -> bool:
     return any(isinstance(around, scf.ForOp) for around in operations_around(atom))
-
-
-def _is_dealt_out(start: Polynomial, end: Polynomial) -> bool:
-    """Whether each block goes through every n-th tile up to an end, as where sums are split.
-
-    Where the number of tiles is a multiple of n, which a launch can tell, all begin before the end.
-    """
-    return any(map(_counts_rounds, start.terms)) and bool(_axes(start) | _axes(end))
 
 
 def _counts_rounds(product: Monomial) -> bool:

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xtile.dialects.core import ScatterStoreOp
+from xtile.dialects.core import AtomicRMWOp, ScatterStoreOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
@@ -126,7 +126,7 @@ def _all(values: Iterable[SSAValue]) -> Uses:
 Rule: TypeAlias = Callable[[Any, Demand], Uses]
 
 
-def _store(operation: ScatterStoreOp, demand: Demand) -> Uses:
+def _store(operation: AtomicRMWOp | ScatterStoreOp, demand: Demand) -> Uses:
     bounds = _ALL
     if operation.mask is not None:
         try:
@@ -294,6 +294,7 @@ _TRAPS = frozenset(
 _RULES: Mapping[str, Rule] = {
     "core.reduce": _region_reduction,
     "core.scan": _scan,
+    "core.atomic_rmw": _store,
     "core.scatter_store": _store,
     "scf.for": _for,
     "scf.if": _if,

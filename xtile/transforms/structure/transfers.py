@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import cast
 
-from xdsl.dialects import arith, ub
+from xdsl.dialects import arith, scf, ub
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i64,
 )
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
@@ -42,6 +43,7 @@ from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shared_attributes import numbers_attribute, truth_attribute
+from xtile.dialects.ub import is_poison
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
@@ -53,6 +55,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.structure.accesses import (
     GREATEST_SIZE,
+    SCATTERED,
     Access,
     Dimension,
     Scattered,
@@ -65,11 +68,16 @@ from xtile.transforms.structure.accesses import (
 from xtile.transforms.structure.affine import NotAffineError
 from xtile.transforms.structure.bounds import Bounds, Needs
 from xtile.transforms.structure.boxes import Bound
-from xtile.transforms.structure.common_memory import in_common_memory
+from xtile.transforms.structure.common_memory import (
+    BeginsInside,
+    in_common_memory,
+    loop_around,
+)
 from xtile.transforms.structure.demand import Demand
 from xtile.transforms.structure.masks import box_of
 from xtile.transforms.structure.polynomials import ONE, ZERO, Atom, Polynomial, Rounds
 from xtile.transforms.structure.provenance import Provenance
+from xtile.transforms.structure.split_loops import Reach, Split, loops_of, split_of
 
 
 class Structuring(Emitter):
@@ -96,6 +104,7 @@ class Structuring(Emitter):
         values += [result for operation in walk(kernel) for result in operation.results]
         self._order = {value: i for i, value in enumerate(values)}
         self._demand: Demand | None = None
+        self._inside: dict[scf.ForOp, Sequence[Reach]] = {}
 
     def rebuilt(self) -> FuncOp:
         """The new kernel."""
@@ -123,7 +132,52 @@ class Structuring(Emitter):
         """An access as one of memory that other tiles are in, if that is wanted and known."""
         if not self.wants_common_memory:
             return access
-        return in_common_memory(access, operation, self.provenance, self.require_within)
+        return in_common_memory(
+            access, operation, self.provenance, self.require_within, self._begins_inside
+        )
+
+    def _begins_inside(self, start: Polynomial, end: Polynomial) -> bool:
+        """Whether tiles begin before an end in those iterations that are being translated."""
+        return any(Reach(start, end) in self._inside.get(loop, ()) for loop in loops_of(start))
+
+    def split_of(self, loop: scf.ForOp) -> Split | None:
+        """How a loop becomes two, so that more of its tiles are in one memory."""
+        reaches: list[Reach] = []
+
+        def record(start: Polynomial, end: Polynomial) -> bool:
+            is_of_loop = loops_of(start) == {loop}
+            if is_of_loop and Reach(start, end) not in reaches:
+                reaches.append(Reach(start, end))
+            return is_of_loop
+
+        if self.wants_common_memory:
+            for operation in walk(loop):
+                if loop_around(operation) is loop:
+                    self._ask(operation, record)
+        return split_of(loop, reaches)
+
+    def _ask(self, operation: Operation, begins_inside: BeginsInside) -> None:
+        """Asks whether tiles begin inside, if the memory of an access depends on that."""
+        try:
+            if isinstance(operation, SCATTERED):
+                access = access_of(operation, self.provenance, self.require_within)
+                _check_row(access, self.longest_row)
+            elif isinstance(operation, TransferReadOp | TransferWriteOp) and view_of(operation):
+                view = view_of(operation)
+                assert view is not None
+                access = access_of_transfer(operation, view, self.provenance)
+            else:
+                return
+        except NotAffineError:
+            return
+        in_common_memory(access, operation, self.provenance, self.require_within, begins_inside)
+
+    @contextmanager
+    def inside(self, loop: scf.ForOp, reaches: Sequence[Reach]) -> Generator[None]:
+        """Translates iterations of a loop in which tiles begin inside."""
+        self._inside[loop] = reaches
+        yield
+        del self._inside[loop]
 
     # --- numbers ---
 
@@ -154,6 +208,10 @@ class Structuring(Emitter):
             return self.divide(self.subtract(variable, lower), step)
         length = self.subtract(self._as_index(self.value(loop.ub)), lower)
         return self.divide_up(self.larger(length, 0), step)
+
+    def as_index(self, value: SSAValue) -> SSAValue:
+        """A number of the source as an index."""
+        return self._as_index(self.value(value))
 
     def _as_index(self, value: SSAValue) -> SSAValue:
         if isinstance(value.type, IndexType):
@@ -186,6 +244,26 @@ class Structuring(Emitter):
         if is_at_tile and longest > GREATEST_SIZE:
             length = self.smaller(length, dimension.size)
         return self.larger(length, 0)
+
+    def is_positive(self, numbers: Sequence[Polynomial]) -> bool:
+        """Whether numbers are certainly more than 0."""
+        return all(self.provenance.bounds.range_of_number(each)[0] > 0 for each in numbers)
+
+    def either(
+        self, condition: SSAValue, then: Callable[[], SSAValue], other: Callable[[], SSAValue]
+    ) -> SSAValue:
+        """One of two values of the same type, of which only one is computed."""
+        regions: list[Region] = []
+        values: list[SSAValue] = []
+        for compute in (then, other):
+            block = Block()
+            with self.at_end_of(block):
+                values.append(compute())
+                self.emit(scf.YieldOp(values[-1]))
+            regions.append(Region(block))
+        then_region, other_region = regions
+        made = scf.IfOp(condition, [values[0].type], then_region, other_region)
+        return self.emit(made).results[0]
 
     def if_not_empty(self, access: Access, size: Index) -> Index:
         """The size of memory, or 0 where what an access depends on does not hold."""
@@ -260,6 +338,7 @@ class _Box:
         inside: For each dimension of the tile whether it is certainly inside.
         map: For each dimension of the tile that of memory.
         promise: What a transfer promises of where it begins.
+        not_empty: What must hold for memory to have any element, as far as it may not.
     """
 
     memory: SSAValue
@@ -267,6 +346,7 @@ class _Box:
     inside: tuple[bool, ...]
     map: AffineMapAttr
     promise: Mapping[str, UnitAttr]
+    not_empty: tuple[SSAValue, ...]
 
 
 def _box(access: Access, writing: Structuring) -> _Box:
@@ -280,6 +360,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
     guarded = kept[0] if access.has_conditions else None
     offset, starts, sizes = access.offset, list[SSAValue](), list[Index]()
     numbers: list[Index] = []
+    not_empty = list(writing.conditions(access)) if guarded is not None else []
     for i in kept:
         own = dimensions[i]
         if len(own.begins) == 1:
@@ -292,6 +373,8 @@ def _box(access: Access, writing: Structuring) -> _Box:
             numbers.append(writing.multiply(first, writing.number(own.stride)))
             start = writing.subtract(0, first)
             length = writing.add(writing.extreme(own.ends, is_least=True), start)
+        if own.is_checked and not own.start.terms and not writing.is_positive(own.ends):
+            not_empty.append(writing.compare("sgt", writing.as_value(length), 0))
         if i == guarded:
             length = writing.if_not_empty(access, length)
         sizes.append(writing.extent(own, length) if own.is_checked else length)
@@ -311,7 +394,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
     is_ahead = any(each.is_checked and each.start.terms for each in dimensions)
     promise = {BEGINS_INSIDE_ATTRIBUTE: UnitAttr()} if is_ahead else {}
     map_ = AffineMapAttr(AffineMap(len(further) + len(kept), 0, tuple(results)))
-    return _Box(memory, starts, inside, map_, promise)
+    return _Box(memory, starts, inside, map_, promise, tuple(not_empty))
 
 
 def _view(
@@ -360,6 +443,46 @@ def _in_variables(number: Polynomial) -> Polynomial:
                 each = passed * Polynomial({others: factor // step})
         total += each
     return total
+
+
+# --- loops ---
+
+
+def _for(loop: scf.ForOp, writing: Structuring) -> None:
+    split = writing.split_of(loop)
+    if split is None:
+        copy(loop, writing)
+        return
+    lower, upper, step = (writing.as_index(each) for each in (loop.lb, loop.ub, loop.step))
+    rounds = writing.divide_up(writing.larger(writing.subtract(upper, lower), 0), step)
+    for left, divisor in split.limits:
+        limit = writing.divide_up(writing.larger(writing.number(left), 0), divisor)
+        rounds = writing.smaller(rounds, limit)
+    middle = writing.smaller(upper, writing.add(lower, writing.multiply(rounds, step)))
+    between = writing.as_value(middle)
+    if not isinstance(loop.lb.type, IndexType):
+        between = writing.emit(IndexCastOp(between, loop.lb.type)).result
+    lower, upper, *carried = writing.values((loop.lb, loop.ub, *loop.iter_args))
+    with writing.inside(loop, split.reaches):
+        first = _part(loop, [lower, between], carried, writing)
+    rest = _part(loop, [between, upper], first.results, writing)
+    for result, made in zip(loop.results, rest.results, strict=True):
+        writing.define(result, made)
+
+
+def _part(
+    loop: scf.ForOp, bounds: Sequence[SSAValue], carried: Sequence[SSAValue], writing: Structuring
+) -> scf.ForOp:
+    """Some iterations of a loop."""
+    return writing.emit(
+        scf.ForOp.create(
+            operands=[*bounds, writing.value(loop.step), *carried],
+            result_types=loop.result_types,
+            properties=loop.properties.copy(),
+            attributes=loop.attributes.copy(),
+            regions=[writing.region(loop.body)],
+        )
+    )
 
 
 # --- transfers ---
@@ -449,15 +572,26 @@ def _common_access(operation: Transfer, writing: Structuring) -> Access | None:
 
 
 def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuring) -> SSAValue:
-    flags = truth_attribute(box.inside)
-    read = TransferReadOp(box.memory, box.starts, padding, cast("VectorType", tile), flags, box.map)
-    read.attributes.update(box.promise)
-    return writing.emit(read).result
+    def read() -> SSAValue:
+        flags, type_ = truth_attribute(box.inside), cast("VectorType", tile)
+        made = TransferReadOp(box.memory, box.starts, padding, type_, flags, box.map)
+        made.attributes.update(box.promise)
+        return writing.emit(made).result
+
+    if not (box.not_empty and writing.wants_common_memory):
+        return read()
+    if is_poison(padding):
+        padding = writing.constant(0, value_type(tile))
+    return writing.either(
+        reduce(partial(writing.pure, arith.AndIOp), box.not_empty),
+        read,
+        lambda: writing.emit(BroadcastOp(padding, cast("VectorType", tile))).vector,
+    )
 
 
 def _emit_write(access: Access, value: SSAValue, writing: Structuring) -> None:
     box = _box(access, writing)
-    with _where_guards_hold(access, writing):
+    with _where_guards_hold(access, box, writing):
         flags = truth_attribute(box.inside)
         write = TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map)
         write.attributes.update(box.promise)
@@ -481,7 +615,7 @@ def _update(operation: AtomicRMWOp, writing: Structuring) -> None:
         copy(operation, writing)
         return
     checked = [axis for axis, inside in zip(axes, box.inside, strict=True) if not inside]
-    with _where_guards_hold(access, writing):
+    with _where_guards_hold(access, box, writing):
         update = AtomicUpdateOp(
             operands=[value, box.memory, box.starts],
             result_types=[value.type],
@@ -499,9 +633,13 @@ _BOX_KINDS = {kind.value: kind for kind in AtomicKind if kind is not AtomicKind.
 """The updates of boxes that hardware may have, by the names of updates."""
 
 
-def _where_guards_hold(access: Access, writing: Structuring) -> AbstractContextManager[None]:
+def _where_guards_hold(
+    access: Access, box: _Box, writing: Structuring
+) -> AbstractContextManager[None]:
     """Where a tile is written, if at all."""
     guards = writing.conditions(access) if access.is_guarded else []
+    if writing.wants_common_memory:
+        guards += box.not_empty
     guards += [writing.begins_inside(d) for d in access.dimensions if d.may_begin_outside]
     guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
     return nullcontext() if guard is None else writing.when(guard)
@@ -512,6 +650,7 @@ _RULES = RuleTable(
         AtomicRMWOp.name: _update,
         GatherLoadOp.name: _load,
         ScatterStoreOp.name: _store,
+        scf.ForOp.name: _for,
         TransferReadOp.name: _read,
         TransferWriteOp.name: _write,
     },
