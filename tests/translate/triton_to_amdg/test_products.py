@@ -39,6 +39,7 @@ UNITS = [
     ("gfx1201", "f16", "f32", "", "amd_wmma", "version = 2", None, 8),
     ("gfx1201", F8, "f32", "", "amd_wmma", "version = 2", None, 8),
     ("gfx1250", "f16", "f32", "", "amd_wmma", "version = 3", [16, 16, 32], 8),
+    ("gfx1250", "i8", "i32", "", "amd_wmma", "version = 3", [16, 16, 64], 8),
 ]
 
 

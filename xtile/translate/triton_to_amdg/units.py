@@ -27,6 +27,9 @@ from xtile.layouts.triton import Wmma
 from xtile.targets.target import MatrixUnit, Target
 from xtile.translate.triton_to_amdg.blocked import Machine
 
+_FILLED_UP = 3
+"""The version of WMMA whose operands may have less depth than the instruction."""
+
 _WMMA_WIDTHS = {1: 16, 2: 8}
 """The elements along K that a lane has in a row, by the version of WMMA."""
 
@@ -75,7 +78,11 @@ def product_of(operation: DotOp, chip: Target, machine: Machine) -> Product:
     fair = prod(shape) // (machine.lanes * machine.warps)
     # A lane has a square of the result, so that it needs few elements of the operands for it.
     side = max((each for each in (4, 2) if each * each <= fair), default=1)
-    return Product(machine.blocked(shape, None, side, side), 0, (sums, sums), sums)
+    # Lanes multiply floats of the type of the sums; of integers they take dot products of bytes.
+    is_float = str(sums).startswith("f")
+    given = element_of(operation.a.type), element_of(operation.b.type)
+    factors = (sums, sums) if is_float else given
+    return Product(machine.blocked(shape, None, side, side), 0, factors, sums)
 
 
 def _sums(operation: DotOp) -> Attribute:
@@ -98,13 +105,17 @@ def _ways(operation: DotOp) -> Iterator[tuple[tuple[Attribute, Attribute], Input
 def _fits(unit: MatrixUnit, operation: DotOp) -> bool:
     *_, rows, columns = shape_of(operation.d.type)
     depth = shape_of(operation.a.type)[-1]
-    return unit.rows <= rows and unit.columns <= columns and unit.depth <= depth
+    # WMMA of gfx1250 is filled up with zeros.
+    is_deep_enough = unit.depth <= depth or unit.version == _FILLED_UP
+    return unit.rows <= rows and unit.columns <= columns and is_deep_enough
 
 
 def _preference(unit: MatrixUnit, operation: DotOp, machine: Machine) -> tuple[bool, int, int]:
     """Units that leave no warp without work, then large results, then deep ones."""
     count = prod(shape_of(operation.d.type)) // (unit.rows * unit.columns)
-    return count >= machine.warps, unit.rows * unit.columns, unit.depth
+    depth = shape_of(operation.a.type)[-1]
+    useful = unit.depth if unit.depth <= depth else -unit.depth
+    return count >= machine.warps, unit.rows * unit.columns, useful
 
 
 def _width(unit: MatrixUnit) -> int:
