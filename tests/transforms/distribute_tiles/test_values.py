@@ -11,6 +11,9 @@ import pytest
 import xtile
 from tests.seeds import fresh_generator
 from tests.transforms.distribute_tiles.distributed import distributed, tile_kernel
+from tests.translate.xegpu_to_core.raised import kernel as xegpu_kernel
+from tests.translate.xegpu_to_core.test_kernels import WORK_GROUP_LAYOUTS, WORK_GROUP_PRODUCT
+from xtile.text.diagnostics import DiagnosticError
 
 Array = np.ndarray[Any, Any]
 
@@ -206,3 +209,50 @@ def test_products(types: tuple[str, str], level: str, chip: str) -> None:
     out = np.full((60, 64), 77, kinds[total])
     xtile.run(distributed(text, level, chip), [a, b, out], sanitize=level == "subgroup")
     np.testing.assert_array_equal(out, a.astype(np.int64) @ b.astype(np.int64))
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+def test_products_of_xegpu_of_work_groups(level: str, chip: str) -> None:
+    """A loop that carries sums, whatever layouts the source gave them."""
+    parameters = "%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x32xf32>"
+    text = xegpu_kernel(parameters, WORK_GROUP_PRODUCT, aliases=WORK_GROUP_LAYOUTS)
+    random = fresh_generator()
+    a, b = (random.integers(-8, 8, shape).astype(np.float16) for shape in ((32, 64), (64, 32)))
+    out = np.full((32, 32), np.nan, np.float32)
+    xtile.run(distributed(text, level, chip), [a, b, out], sanitize=level == "subgroup")
+    np.testing.assert_array_equal(out, a.astype(np.int64) @ b.astype(np.int64))
+
+
+def test_lines_go_from_subgroup_to_subgroup_on_opencl() -> None:
+    """A device whose subgroups do run at once."""
+    body, shape, expected = MOVES["repeated"]
+    text = tile_kernel(
+        f"{SOURCE}, %o: memref<{shape}xf32>", READ + body + "\n" + _write("f32", shape)
+    )
+    x = fresh_generator().standard_normal((ROWS, COLUMNS)).astype(np.float32)
+    out = np.full((ROWS, COLUMNS), np.nan, np.float32)
+    xtile.run(distributed(text, "lane"), [x, out], device="opencl")
+    np.testing.assert_allclose(out, expected(x.astype(np.float64)), rtol=0, atol=2e-3)
+
+
+def test_too_much_for_local_memory_is_refused() -> None:
+    text = tile_kernel(
+        "%a: memref<256x256xf32>",
+        """
+        %zero = arith.constant 0.0 : f32
+        %x = vector.transfer_read %a[%c0, %c0], %zero {in_bounds = [true, true]}
+            : memref<256x256xf32>, vector<256x256xf32>
+        %y = vector.transpose %x, [1, 0] : vector<256x256xf32> to vector<256x256xf32>
+        vector.transfer_write %y, %a[%c0, %c0] {in_bounds = [true, true]}
+            : vector<256x256xf32>, memref<256x256xf32>
+        """,
+    )
+    with pytest.raises(DiagnosticError) as raised:
+        distributed(text, chip="dg2")
+    (diagnostic,) = raised.value.diagnostics
+    assert diagnostic.span is not None
+    assert diagnostic.message == (
+        "elements go from subgroup to subgroup through 262144 bytes of local memory, "
+        "but a work-group of dg2 has 65536; use smaller tiles"
+    )

@@ -31,7 +31,6 @@ def _function(operation: FuncOp, lowering: Vectors) -> None:
         return
     block_size = None
     if lowering.level is Level.TILE:
-        _check_chip(lowering)
         tiles, block_size, lanes = vectors_of(operation), (1, 1, 1), 1
     else:
         tiles, lanes = tiles_of(operation), subgroup_size_of(operation, lowering)
@@ -51,19 +50,6 @@ def _function(operation: FuncOp, lowering: Vectors) -> None:
             function.attributes.pop(SUBGROUP_SIZE_ATTRIBUTE)
     elif lowering.work_items is not None:
         function.known_block_size = DenseArrayBase.from_list(i32, lowering.work_items)
-
-
-def _check_chip(lowering: Vectors) -> None:
-    """Checks that tiles are compiled for a chip with a vector unit.
-
-    Raises:
-        DiagnosticError: It has none.
-    """
-    if lowering.target.vector_unit is None:
-        raise lowering.error(
-            f"tiles are compiled for CPUs only so far, and {lowering.target.name} is none; "
-            "use the chip cpu or cpu-amx"
-        )
 
 
 # --- what a work-item asks for ---
