@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+import xtile
 from tests.translate.triton_to_amdg.laid_out import TAKES_ALL, laid_out, of_corpus, run, said_of
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.folders import releases
@@ -73,3 +74,22 @@ def test_layouts_are_for_the_waves_of_the_chip(chip: str) -> None:
         for size in sizes.split(", "):
             count *= int(size)
         assert count == lanes
+
+
+DESCRIPTOR = """
+tt.func public @k(%p: !tt.ptr<f32>, %n: i32, %s: i64) {
+  %one = arith.constant 1 : i64
+  %d = tt.make_tensor_descriptor %p, [%n, %n], [%s, %one]
+    : !tt.ptr<f32>, !tt.tensordesc<8x8xf32>
+  %x = tt.descriptor_load %d[%n, %n] : !tt.tensordesc<8x8xf32> -> tensor<8x8xf32>
+  tt.descriptor_store %d[%n, %n], %x : !tt.tensordesc<8x8xf32>, tensor<8x8xf32>
+  tt.return
+}
+"""
+
+
+def test_blocks_of_tensors_are_refused_with_what_to_do() -> None:
+    message = "run triton-to-core, then core-cleanup, then tile-to-triton first"
+    with pytest.raises(DiagnosticError, match=message) as raised:
+        laid_out(xtile.parse(DESCRIPTOR, language="ttir"), "gfx942")
+    assert "tt.make_tensor_descriptor is of blocks of tensors" in str(raised.value)
