@@ -14,6 +14,7 @@ import pytest
 import xtile
 from tests.checking.kernels import rows
 from xtile.checking import CheckResult, Verdict
+from xtile.checking.copies import arrays_of, copied
 from xtile.checking.fixture import xtile_check  # noqa: F401
 from xtile.launch import ArgumentError
 
@@ -152,3 +153,15 @@ def test_on_opencl() -> None:
     assert ("source", "opencl") in ran
     assert ("port", "opencl") in ran
     result.assert_agrees()
+
+
+def test_memory_without_dimensions() -> None:
+    """It is copied before a launch like any other."""
+    kernel = "func @k(%x: memref<f32x8>, %s: memref<f32>) {\n %zero = constant 0.0 : f32\n"
+    kernel += " %one = constant 1.0 : f32\n sum.n %one, %x, %zero, %s\n}\n"
+    source = xtile.parse(kernel, language="tensorlang")
+    checked(source, source).assert_agrees()
+    before = np.array(1.0, np.float32)
+    (after,) = copied([before])
+    after[()] = 2
+    assert (before, arrays_of(before)) == (1, [before])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from xtile.arguments.arrays import Output
 from xtile.arguments.groups import Group
-from xtile.semantics.values import Array, is_array
+from xtile.semantics.values import Array
 
 
 def copied(arguments: Sequence[Any]) -> list[Any]:
@@ -25,7 +25,12 @@ def arrays_of(argument: Any) -> list[Array]:
         return [array for entry in argument.entries for array in arrays_of(entry)]
     if isinstance(argument, list | tuple):
         return [array for entry in argument for array in arrays_of(entry)]  # pyright: ignore[reportUnknownVariableType]
-    return [argument] if is_array(argument) else []
+    return [argument] if is_memory(argument) else []
+
+
+def is_memory(argument: object) -> TypeGuard[Array]:
+    """Whether an argument is an array; one without dimensions is memory, too."""
+    return isinstance(argument, np.ndarray)
 
 
 def _copied(argument: Any) -> Any:
@@ -36,7 +41,7 @@ def _copied(argument: Any) -> Any:
         return Group(entries, argument.offset, argument.shapes)
     if isinstance(argument, list | tuple):
         return [_copied(each) for each in argument]  # pyright: ignore[reportUnknownVariableType]
-    return _array(argument) if is_array(argument) else argument
+    return _array(argument) if is_memory(argument) else argument
 
 
 def _array(array: Array) -> Array:

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.arrays import Output
 from xtile.arguments.groups import Group
+from xtile.checking.copies import is_memory
 from xtile.checking.module_text import text_of
-from xtile.semantics.values import is_array
 from xtile.text.output import write_file
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _argument(name: str, argument: Any, arrays: dict[str, Any]) -> str:
     if isinstance(argument, Group):
         entries = [_argument(f"{name}_{i}", e, arrays) for i, e in enumerate(argument.entries)]
         return f"xtile.launch.Group([{', '.join(entries)}])"
-    if is_array(argument):
+    if is_memory(argument):
         is_narrow = argument.dtype.kind == "V"
         arrays[name] = argument.view(f"u{argument.itemsize}") if is_narrow else argument
         return f"array({name!r}, {argument.dtype.name!r})"
