@@ -128,6 +128,15 @@ def _with_tolerances(port: Port, mutant: Mutant) -> str:
     return "agree" if all(_is_near(a, b) for a, b in arrays) else "differ"
 
 
+def is_invisible(port: Port, mutant: Mutant) -> bool:
+    """Whether a mutant gives the same bits as the port, so that nothing can find it here."""
+    right, wrong = copied(port.arguments), copied(port.arguments)
+    xtile.run(port.port, right, port.grid)
+    xtile.run(mutant.module, wrong, port.grid)
+    pairs = zip(right, wrong, strict=True)
+    return all(a.tobytes() == b.tobytes() for a, b in pairs if isinstance(a, np.ndarray))
+
+
 def _is_near(expected: Any, actual: Any) -> bool:
     tolerance = TOLERANCES.get(expected.dtype.name)
     if tolerance is None:
@@ -152,7 +161,8 @@ def main() -> int:
             counts[result] += 1
             kinds[mutant.kind, result[0]] += 1
             if result[0] not in ("differ", "error"):
-                print(port.name, "|", mutant.kind, "|", mutant.what, "|", *result, flush=True)
+                seen = "invisible" if is_invisible(port, mutant) else "visible"
+                print(port.name, mutant.kind, mutant.what, *result, seen, sep=" | ", flush=True)
         print(
             f"{port.name}: {sum(counts.values())} after {time.monotonic() - began:.0f} s",
             flush=True,
