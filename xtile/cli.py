@@ -239,11 +239,6 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="write a script that shows the first difference, with its inputs beside it",
     )
-    parser.add_argument(
-        "--field",
-        action="store_true",
-        help="compare on exact numbers, too, without tolerances (docs/field.md)",
-    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -276,6 +271,11 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "device that is here)",
     )
     parser.add_argument("--seed", type=_seed, metavar="N", help="the seed (default: a fresh one)")
+    parser.add_argument(
+        "--field",
+        action="store_true",
+        help="compare on exact numbers, too, without tolerances (docs/field.md)",
+    )
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:

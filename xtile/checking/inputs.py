@@ -241,7 +241,7 @@ def _floats(
         return values
     flat = values.reshape(-1)
     if numbers is Numbers.WIDE:
-        scale = 15.0 if _part_bits(dtype) >= 32 or dtype == ml_dtypes.bfloat16 else 4.0
+        scale = 8.0 if _part_bits(dtype) >= 32 or dtype == ml_dtypes.bfloat16 else 4.0
         flat *= 10.0 ** (random.uniform(-scale, scale, flat.size) / 2)
         flat[random.random(flat.size) < 1 / 16] = -0.0
         return flat.reshape(shape)

@@ -64,6 +64,14 @@ class Outcomes:
         """Allows every number a distance, before the factor for safety."""
         np.maximum(self._distance, distance, out=self._distance)
 
+    def allow_any_overflow(self) -> None:
+        """Allows inf, -inf and NaN for each other, which no input was."""
+        self._may_overflow |= ~np.isfinite(self._expected)
+
+    def farthest(self) -> npt.NDArray[np.float64]:
+        """How far each number was in the farthest run."""
+        return self._distance
+
     def limits(self) -> npt.NDArray[np.float64]:
         """How far each number may be."""
         return self._safety * self._distance

@@ -148,7 +148,9 @@ class Trials:
             return None
         if launch.size and not changed_elements(arguments, after):
             return None
-        expectation = Expectation(signature.parameters, after, runs)
+        expectation = Expectation(
+            signature.parameters, after, runs, may_overflow=numbers is Numbers.WIDE
+        )
         return Trial(launch, numbers, arguments, expectation, describe(arguments, signature))
 
     def _runs_with_errors(self, arguments: Sequence[Any], launch: Launch) -> list[list[Any]]:

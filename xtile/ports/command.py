@@ -96,7 +96,7 @@ def make_report(options: Namespace, progress: Progress) -> Report:
             reproducer = str(Path(options.output) / f"{Path(options.kernel).stem}.{target.name}.py")
             Path(options.output).mkdir(parents=True, exist_ok=True)
             devices = real_devices() if options.device is None else options.device
-            check_port(porting, sources, devices, reproducer)
+            check_port(porting, sources, devices, reproducer, field=options.field)
         ports.append(porting.port)
     text = source.text if source.data is None else ""
     return Report(

@@ -240,6 +240,8 @@ def check_port(
     sources: Sequence[Trials | str],
     devices: Sequence[str],
     reproducer: str | None,
+    *,
+    field: bool,
 ) -> None:
     """Compares a port with its source, each kernel of the file.
 
@@ -248,6 +250,7 @@ def check_port(
         sources: For each kernel what it is compared in, or why it cannot be.
         devices: The devices besides the reference device.
         reproducer: The path of a script for the first difference.
+        field: Whether they are also compared on exact numbers.
     """
     port = porting.port
     for trials in sources:
@@ -261,6 +264,7 @@ def check_port(
                 porting.runnable,
                 port_entry=_entry_like(porting.runnable, trials.signature.name),
                 devices=devices,
+                field=field,
                 reproducer=reproducer,
             )
         except (ArgumentError, DiagnosticError) as error:
