@@ -2,6 +2,7 @@
 // one that the chip has a policy for.
 //
 // RUN: xtile-opt %s --translate core-to-triton --chip gfx942 | filecheck %s
+// RUN: xtile-opt %s --translate core-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
 gpu.module @kernels {
   gpu.func @product(%A: memref<8x32xf16>, %B: memref<32x32xf16>, %C: memref<8x32xf32>) kernel
       attributes {core.level = "block"} {
@@ -16,3 +17,7 @@ gpu.module @kernels {
 // CHECK:      tt.func public @product(%A: !tt.ptr<f16>
 // CHECK:        tt.dot
 // CHECK:        tt.store
+
+// AMDG:      ttg.target = "hip:gfx942"
+// AMDG:        amdg.buffer_load
+// AMDG:        amdg.buffer_store

@@ -2,6 +2,7 @@
 // first ones of the result are stored.
 //
 // RUN: xtile-opt %s --translate core-to-triton --chip gfx942 | filecheck %s
+// RUN: xtile-opt %s --translate core-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
 gpu.module @kernels {
   gpu.func @product(%A: memref<8x32xf16>, %B: memref<32x32xf16>, %C: memref<8x32xf32>) kernel
       attributes {core.level = "tile", known_block_size = array<i32: 1, 1, 1>} {
@@ -22,3 +23,7 @@ gpu.module @kernels {
 // CHECK:        tt.dot %{{.*}} : tensor<16x32xf16> * tensor<32x32xf16> -> tensor<16x32xf32>
 // CHECK:        tt.split %{{.*}} : tensor<8x32x2xf32> -> tensor<8x32xf32>
 // CHECK:        tt.store
+
+// AMDG:      ttg.target = "hip:gfx942"
+// AMDG:        amdg.buffer_load
+// AMDG:        amdg.buffer_store

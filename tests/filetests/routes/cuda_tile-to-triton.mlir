@@ -1,6 +1,7 @@
 // Tiles of pointers stay tiles of pointers; tokens are gone, because Triton has the order of the text.
 //
 // RUN: xtile-opt %s --translate cuda_tile-to-triton | filecheck %s
+// RUN: xtile-opt %s --translate cuda_tile-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
 cuda_tile.module @kernels {
   entry @copy(%p: tile<ptr<f32>>, %q: tile<ptr<f32>>) {
     %i = iota : tile<64xi32>
@@ -21,3 +22,7 @@ cuda_tile.module @kernels {
 // CHECK:      %ps = tt.addptr %pb, %i : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
 // CHECK:      %x = tt.load %ps : tensor<64x!tt.ptr<f32>>
 // CHECK:      tt.store %qs, %x : tensor<64x!tt.ptr<f32>>
+
+// AMDG:      ttg.target = "hip:gfx942"
+// AMDG:        amdg.buffer_load
+// AMDG:        amdg.buffer_store

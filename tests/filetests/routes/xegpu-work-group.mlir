@@ -7,6 +7,7 @@
 // RUN: xtile-opt %s --translate xegpu-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=TILE
 // RUN: xtile-opt %s --translate xegpu-to-triton --chip gfx942 | filecheck %s --check-prefix=TRITON
+// RUN: xtile-opt %s --translate xegpu-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip cpu | filecheck %s --check-prefix=LANE
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
 // RUN: xtile-opt %s --translate xegpu-to-tensorlang -t tensorlang | filecheck %s --check-prefix=TENSORS
@@ -63,3 +64,6 @@ gpu.module @kernels {
 // TENSORS: exp
 // SUBGROUP:  vector.transfer_read %x[%{{.*}}, %c0], {{.*}} vector<8x64xf32>
 // SUBGROUP:  vector.multi_reduction <maximumf>, %{{.*}} [1] : vector<8x64xf32> to vector<8xf32>
+
+// AMDG:      ttg.target = "hip:gfx942"
+// AMDG:        "tt.reduce"

@@ -31,6 +31,7 @@ from xtile.dialects.triton.tt.ops import AddPtrOp, FuncOp, SplatOp
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable, copy
 from xtile.text.source import source_of
+from xtile.text.value_names import give_name
 from xtile.translate.triton_to_amdg.blocked import bytes_of
 from xtile.translate.triton_to_amdg.bounds import Bounds, small_arguments
 
@@ -269,7 +270,7 @@ def _function(function: FuncOp, splitting: _Splitting) -> None:
             new for new, argument in zip(block.args, old.args, strict=True) if argument in small
         }
         for argument, before in zip(block.args, old.args, strict=True):
-            argument.name_hint = before.name_hint
+            give_name(argument, before.name_hint)
         with splitting.in_function(block):
             splitting.translate_block(old)
         regions.append(Region(block))
@@ -349,7 +350,7 @@ def _for(loop: scf.ForOp, splitting: _Splitting) -> None:
     block = Block(arg_types=[variable.type, *(first.type for first in firsts)])
     splitting.define(variable, block.args[0])
     for index, (old, new) in enumerate(zip(carried, block.args[1:], strict=True)):
-        new.name_hint = old.name_hint
+        give_name(new, old.name_hint)
         is_moved = index in moved
         splitting.define(old, replace(moved[index], uniform=new) if is_moved else new)
     with splitting.at_end_of(block):

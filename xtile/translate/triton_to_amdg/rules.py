@@ -13,6 +13,7 @@ from xtile.dialects.triton.encodings.distributed import SliceEncodingAttr
 from xtile.dialects.triton.operation import element_of, shape_of, with_element
 from xtile.dialects.triton.tt.ops import DotOp, FpToFpOp, FuncOp
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.text.value_names import give_name
 from xtile.translate.triton_to_amdg.buffers import as_buffer
 from xtile.translate.triton_to_amdg.choice import Layout, is_elementwise
 from xtile.translate.triton_to_amdg.lowering import Lowering, layout_of, retyped, with_layout
@@ -51,7 +52,7 @@ def _block(old: Block, lowering: Lowering) -> Block:
     block = lowering.new_block(old, types)
     lowering.blocks[old] = block
     for argument, before in zip(block.args, old.args, strict=True):
-        argument.name_hint = before.name_hint
+        give_name(argument, before.name_hint)
     return block
 
 
