@@ -2,10 +2,6 @@
 //
 // RUN: xtile-opt %s --translate triton-to-core | filecheck %s --check-prefix=CORE
 // RUN: xtile-opt %s --translate triton-to-tile | filecheck %s --check-prefix=CORE
-// RUN: xtile-opt %s --translate triton-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
-// RUN: xtile-opt %s --translate triton-to-xegpu | filecheck %s --check-prefix=XEGPU
-// RUN: xtile-opt %s --translate triton-to-lane --chip cpu | filecheck %s --check-prefix=LANE
-// RUN: xtile-opt %s --translate triton-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
 // RUN: xtile-opt %s --translate triton-to-cuda_tile | filecheck %s --check-prefix=CUDA
 // RUN: xtile-opt %s --translate triton-to-tensorlang | filecheck %s --check-prefix=TENSORS
 #blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
@@ -22,11 +18,6 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.targ
 
 // CORE:      core.level = "tile"
 // CORE:        arith.addf %{{.*}} : vector<64xf32>
-// SUBGROUP:  gpu.func @double
-// XEGPU:     gpu.func @double
-// XEGPU:       arith.addf %{{.*}} : vector<64xf32>
-// LANE:      gpu.func @double
-// SPIRV:     spirv.module
 // CUDA:      entry @double
 // CUDA:        addf
 // TENSORS:   tensorlang.func

@@ -1,0 +1,18 @@
+// A kernel that was compiled for a chip of AMD becomes one for others: layouts go.
+//
+// RUN: xtile-opt %s --translate triton-to-lane --chip cpu | filecheck %s --check-prefix=LANE
+// RUN: xtile-opt %s --translate triton-to-spirv --chip cpu | filecheck %s --check-prefix=SPIRV
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.target = "hip:gfx942",
+    "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @double(%p: !tt.ptr<f32>) {
+    %at = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>
+    %x = amdg.buffer_load %p[%at] : !tt.ptr<f32> -> tensor<64xf32, #blocked>
+    %y = arith.addf %x, %x : tensor<64xf32, #blocked>
+    amdg.buffer_store %y, %p[%at] : !tt.ptr<f32> -> tensor<64xf32, #blocked>
+    tt.return
+  }
+}
+
+// LANE:      gpu.func @double
+// SPIRV:     spirv.module
