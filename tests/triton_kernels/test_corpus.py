@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import pytest
 
+from tests.samples import one_of
 from tests.triton_kernels.case import Case
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.folders import releases
@@ -97,9 +99,7 @@ def test_what_is_not_interpreted(name: str) -> None:
         interpreted(case.source(), case.arguments, case.grid)
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("release", releases())
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "release", "chip"), one_of(3, product(CASES, releases(), CHIPS)))
 def test_compiled(name: str, release: str, chip: str) -> None:
     refusal = _refusal(name, release, chip)
     verdict = compiled(release, _case(name).source(), chip)

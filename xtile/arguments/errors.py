@@ -14,6 +14,10 @@ class ArgumentError(ValueError):
     """An argument of a launch does not fit the kernel's signature, or the launch itself is odd."""
 
 
+class UnfitLaunchError(ArgumentError):
+    """A kernel was translated for other launches, as its launch checks say."""
+
+
 class DeviceError(ArgumentError):
     """There is no such device here, or its driver failed."""
 

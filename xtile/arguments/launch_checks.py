@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from xtile.arguments.errors import ArgumentError
+from xtile.arguments.errors import UnfitLaunchError
 
 Expression: TypeAlias = "int | tuple[Any, ...]"
 """A number, or one of these:
@@ -67,11 +67,11 @@ def check_launch(
     """Checks what a kernel relies on.
 
     Raises:
-        ArgumentError: It does not hold for the launch.
+        UnfitLaunchError: It does not hold for the launch.
     """
     failing = first_failing(checks, arguments, grid)
     if failing is not None:
-        raise ArgumentError(
+        raise UnfitLaunchError(
             f"@{kernel} was translated for launches in which {failing}, which is not so here; "
             "launch the kernel that it was made of"
         )

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.arguments.errors import ArgumentError, DeviceError, HostFunctionError, SanitizerError
+from xtile.arguments.errors import (
+    ArgumentError,
+    DeviceError,
+    HostFunctionError,
+    SanitizerError,
+    UnfitLaunchError,
+)
 from xtile.arguments.signature import Signature
 from xtile.checking.comparison import Difference, Map
 from xtile.checking.copies import copied
@@ -201,9 +207,8 @@ class _Comparing:
                 self._launch(kernel, device, copied(trial.arguments), trial.launch, True)
             self._launch(kernel, device, own, trial.launch)
         except (ArgumentError, DiagnosticError, ValueError) as error:
-            # A device that is no reference may lack what a kernel needs.
-            is_over = isinstance(error, DeviceError)
-            may_lack = is_over or (
+            # A port may be for other launches, and a device that is no reference lack something.
+            may_lack = isinstance(error, DeviceError | UnfitLaunchError) or (
                 device != REFERENCE_NAME and not isinstance(error, SanitizerError)
             )
             verdict = Verdict.NOT_RUN if may_lack else Verdict.DIFFERS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
@@ -14,6 +16,7 @@ from tests.dialects.triton.modules import (
     undefined,
     without_names,
 )
+from tests.samples import one_of
 from tests.triton_releases.folders import releases
 from tests.triton_releases.judges import judge
 from xtile.dialects.triton.versions import RELEASES, Release, parse_release
@@ -55,8 +58,7 @@ def test_wrong_pieces_are_refused(name: str) -> None:
     assert piece.wrong in str(error.value)
 
 
-@pytest.mark.parametrize("release", releases())
-@pytest.mark.parametrize("name", LAYOUT_PIECES)
+@pytest.mark.parametrize(("name", "release"), one_of(2, product(LAYOUT_PIECES, releases())))
 def test_what_tritons_say(name: str, release: str) -> None:
     piece, version = LAYOUT_PIECES[name], parse_release(release)
     text = _text(piece)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 import xtile
+from tests.samples import one_of
 from tests.triton_kernels.corpus import CASES
 from tests.triton_kernels.test_corpus import REFUSALS
 from tests.triton_releases.folders import releases
-from tests.triton_releases.judges import compiled
+from tests.triton_releases.judges import NEWEST, compiled
 
 CHIP = "gfx942"
 
@@ -20,9 +23,14 @@ def _is_refused(name: str, release: str) -> bool:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        *product(CASES, [NEWEST]),
+        *one_of(3, product(CASES, [each for each in releases() if each != NEWEST])),
+    ],
+)
 @pytest.mark.parametrize("stage", ["ttir", "ttgir"])
-@pytest.mark.parametrize("release", releases())
-@pytest.mark.parametrize("name", CASES)
 def test_values(name: str, release: str, stage: str) -> None:
     case = CASES[name]()
     source = case.source()

@@ -376,8 +376,7 @@ def test_factors_of_sums(types: tuple[str, str], alpha: int | None, beta: int | 
     check(types, (17, 20, 40 if types[0] == "bf16" else 80), alpha=alpha, beta=beta)
 
 
-@pytest.mark.parametrize("beta", [None, 0, 2])
-@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(("is_known", "beta"), [(True, None), (True, 2), (False, 0)])
 def test_deep_products_are_sums_of_panels(is_known: bool, beta: int | None) -> None:
     check(("bf16", "f32"), (16, 32, 4000), is_known=is_known, beta=beta)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.transforms.distribute.kernels import (
     DTYPES,
     body_of,
@@ -293,9 +294,10 @@ def random(rng: np.random.Generator, type: str, *shape: int) -> Array:
     return rng.uniform(-1, 1, shape).astype(DTYPES[type])
 
 
-@pytest.mark.parametrize("flags", ["", "transpose_a", "transpose_b"])
-@pytest.mark.parametrize("is_known", [True, False])
-@pytest.mark.parametrize(("rows", "columns"), list(itertools.product(SIZES, SIZES)))
+@pytest.mark.parametrize(
+    ("rows", "columns", "is_known", "flags"),
+    one_of(2, itertools.product(SIZES, SIZES, [True, False], ["", "transpose_a", "transpose_b"])),
+)
 def test_products_of_common_sizes(rows: int, columns: int, is_known: bool, flags: str) -> None:
     depth = 7
     a_shape = (depth, rows) if flags == "transpose_a" else (rows, depth)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from tests.samples import one_of
 from tests.triton_kernels.case import Case
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.judges import NEWEST, compiled
@@ -53,8 +56,7 @@ def test_raised_kernels(name: str, form: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "form"), one_of(2, product(NAMES, FORMS)))
 def test_kernels_on_opencl(name: str, form: str) -> None:
     case = CASES[name]()
     arguments, given = _given(case)

@@ -261,14 +261,25 @@ class _Scope:
         if not outside:
             return replace(fixed, start=start)
         if self._is_unseen(number, own):
-            if loaded_tile(self._operation) is not None:
-                # What is outside is read at 0 instead, and an empty memory has not even that.
-                for end in ends:
-                    self._rely_on(end, 1, GREATEST_SIZE)
-            return replace(fixed, start=start, may_begin_outside=True)
+            return replace(
+                fixed, start=start, may_begin_outside=True, may_be_empty=self._may_be_empty(ends)
+            )
         if not all(self._is_inside(start, end) for end in outside):
             raise _NotCommonError
         return replace(fixed, start=start)
+
+    def _may_be_empty(self, ends: Sequence[Polynomial]) -> bool:
+        """Whether a load asks if memory has an element, which is read where a tile is outside.
+
+        In a loop, which would be slower for it, it relies on one instead.
+        """
+        if loaded_tile(self._operation) is None:
+            return False
+        if loop_around(self._operation) is None:
+            return True
+        for end in ends:
+            self._rely_on(end, 1, GREATEST_SIZE)
+        return False
 
     def _is_unseen(self, number: int, own: Dimension) -> bool:
         """Whether nobody looks at elements beyond the end of a dimension."""

@@ -373,7 +373,8 @@ def _box(access: Access, writing: Structuring) -> _Box:
             numbers.append(writing.multiply(first, writing.number(own.stride)))
             start = writing.subtract(0, first)
             length = writing.add(writing.extreme(own.ends, is_least=True), start)
-        if own.is_checked and not own.start.terms and not writing.is_positive(own.ends):
+        asks = own.may_be_empty or (own.is_checked and not own.start.terms)
+        if asks and not writing.is_positive(own.ends):
             not_empty.append(writing.compare("sgt", writing.as_value(length), 0))
         if i == guarded:
             length = writing.if_not_empty(access, length)
