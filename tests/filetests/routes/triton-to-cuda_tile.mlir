@@ -20,7 +20,7 @@ tt.func public @double(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
 
 // CHECK:      entry @double(%p: tile<ptr<f32>>, %n: tile<i32>) {
 // CHECK:        make_partition_view
-// CHECK-SAME:   partition_view<tile=(64), tensor_view<?xf32, strides=[1]>>
+// CHECK-SAME:   partition_view<tile=(64), padding_value = zero, tensor_view<?xf32, strides=[1]>>
 // CHECK:        load_view_tko weak
 // CHECK:        addf %{{.*}}, %{{.*}} : tile<64xf32>
 // CHECK:        store_view_tko weak

@@ -57,7 +57,7 @@ class Dimension:
             indices of that.
         length: How long the memory is where the tile is certainly inside; None is as long as it.
         may_begin_outside: Whether the index may be beyond the end.
-        may_be_empty: Whether memory may have no element where a tile that is outside is read.
+        is_left_out: Whether nothing is read or written then; otherwise the first tile is read.
     """
 
     size: int
@@ -67,7 +67,7 @@ class Dimension:
     start: Polynomial = ZERO
     length: Polynomial | None = None
     may_begin_outside: bool = False
-    may_be_empty: bool = False
+    is_left_out: bool = False
 
     @property
     def is_checked(self) -> bool:

@@ -261,21 +261,19 @@ class _Scope:
         if not outside:
             return replace(fixed, start=start)
         if self._is_unseen(number, own):
-            return replace(
-                fixed, start=start, may_begin_outside=True, may_be_empty=self._may_be_empty(ends)
-            )
+            is_left_out = self._is_left_out(ends)
+            return replace(fixed, start=start, may_begin_outside=True, is_left_out=is_left_out)
         if not all(self._is_inside(start, end) for end in outside):
             raise _NotCommonError
         return replace(fixed, start=start)
 
-    def _may_be_empty(self, ends: Sequence[Polynomial]) -> bool:
-        """Whether a load asks if memory has an element, which is read where a tile is outside.
+    def _is_left_out(self, ends: Sequence[Polynomial]) -> bool:
+        """Whether a tile that begins outside is not read.
 
-        In a loop, which would be slower for it, it relies on one instead.
+        A load in a loop would be slower for that; it reads the first tile instead, which there is
+        if the memory is not empty.
         """
-        if loaded_tile(self._operation) is None:
-            return False
-        if loop_around(self._operation) is None:
+        if loaded_tile(self._operation) is None or loop_around(self._operation) is None:
             return True
         for end in ends:
             self._rely_on(end, 1, GREATEST_SIZE)

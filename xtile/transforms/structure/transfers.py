@@ -281,9 +281,9 @@ class Structuring(Emitter):
         ]
 
     def start(self, dimension: Dimension) -> Index:
-        """The index of memory that a tile begins at, or 0 where that is outside."""
+        """The index of memory that a tile begins at; where that is outside, 0 if it is read."""
         start = self.number(_in_variables(dimension.start))
-        if not dimension.may_begin_outside:
+        if not dimension.may_begin_outside or dimension.is_left_out:
             return start
         return self.pure(SelectOp, self.begins_inside(dimension), *map(self.as_value, (start, 0)))
 
@@ -338,7 +338,7 @@ class _Box:
         inside: For each dimension of the tile whether it is certainly inside.
         map: For each dimension of the tile that of memory.
         promise: What a transfer promises of where it begins.
-        not_empty: What must hold for memory to have any element, as far as it may not.
+        not_empty: What must hold for the tile to have an element, as far as it may have none.
     """
 
     memory: SSAValue
@@ -373,8 +373,9 @@ def _box(access: Access, writing: Structuring) -> _Box:
             numbers.append(writing.multiply(first, writing.number(own.stride)))
             start = writing.subtract(0, first)
             length = writing.add(writing.extreme(own.ends, is_least=True), start)
-        asks = own.may_be_empty or (own.is_checked and not own.start.terms)
-        if asks and not writing.is_positive(own.ends):
+        if own.is_left_out:
+            not_empty.append(writing.begins_inside(own))
+        elif own.is_checked and not own.start.terms and not writing.is_positive(own.ends):
             not_empty.append(writing.compare("sgt", writing.as_value(length), 0))
         if i == guarded:
             length = writing.if_not_empty(access, length)
@@ -641,7 +642,6 @@ def _where_guards_hold(
     guards = writing.conditions(access) if access.is_guarded else []
     if writing.wants_common_memory:
         guards += box.not_empty
-    guards += [writing.begins_inside(d) for d in access.dimensions if d.may_begin_outside]
     guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
     return nullcontext() if guard is None else writing.when(guard)
 
