@@ -286,10 +286,10 @@ class TestDlpack:
         assert np.shares_memory(bound.memory, array)
 
     def test_another_device(self) -> None:
-        value = DlpackOnly(column_major(4), device=(10, 1))
+        value = DlpackOnly(column_major(4), device=(8, 1))
         assert message_of("memref<f32x4>", value) == (
             "argument 'A' (memref<f32x4>): expected memory of the CPU, but it lies on the device "
-            "of DLPack type 10, number 1; copy it to the CPU first"
+            "of DLPack type 8, number 1; copy it to the CPU first"
         )
 
     def test_an_exporter_that_refuses(self) -> None:

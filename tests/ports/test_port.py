@@ -128,7 +128,8 @@ def test_no_check_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     code, report = ported(tmp_path / "out", PRODUCT, "--to", "triton", "--no-check")
     assert (code, report["checked"]) == (0, False)
     assert report["ports"][0]["verdict"] == "not checked"
-    assert "not checked because of --no-check" in capsys.readouterr().out
+    # Lines are broken where the path in front is long.
+    assert "not checked because of --no-check" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_wrong_port_is_shown_and_reproduced(

@@ -83,6 +83,8 @@ WAYS = {
 
 ALLOWED = [
     ("core.assume", "points to tiles"),
+    ("core.assume", "subgroups to SPIR-V"),
+    ("core.assume", "subgroups to XeGPU"),
     *((name, "subgroups to a CPU") for name in OF_VECTORS),
 ]
 

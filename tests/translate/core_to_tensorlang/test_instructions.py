@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
@@ -151,3 +152,22 @@ def test_random_kernels(level: str) -> None:
     first = fresh_seed() % 100_000
     results = [_agrees(seed, level) for seed in range(first, first + KERNELS[level])]
     assert len(results) - results.count("not raised") > 2
+
+
+@pytest.mark.parametrize("name", ["div", "rem"])
+def test_a_division_stays_in_its_branch(name: str) -> None:
+    text = f"""func @f(%a: memref<i32>, %n: i32, %d: i32) {{
+        %zero = constant 0 : i32
+        %is = not_equal %d, %zero : bool
+        if %is {{
+            %q = {name} %n, %d : i32
+            store %q, %a[]
+        }}
+    }}"""
+    core = raise_(xtile.parse(text, language="tensorlang"))
+    made = _lowered_or_why(core)
+    assert not isinstance(made, str)
+    for divisor, wanted in ((0, -1), (7, {"div": 5, "rem": 4}[name])):
+        a = np.full((), -1, np.int32)
+        xtile.run(made, [a, 39, divisor])
+        assert a == wanted

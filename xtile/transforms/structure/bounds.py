@@ -12,7 +12,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Block, SSAValue
 
-from xtile.arguments.launch_checks import Expression, LaunchCheck
+from xtile.arguments.launch_checks import Expression, LaunchCheck, first_failing
 from xtile.dialects.core.signature import Role, source_signature
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import dimension_number
@@ -55,10 +55,13 @@ class Bounds:
         if self._may_wrap:
             return None
         expression = _expression_of_tile(tile)
-        # Without numbers that a launch knows, none would ever find what the text does not prove.
-        if expression is None or not _has_numbers_of_a_launch(expression):
+        if expression is None:
             return None
-        return frozenset({LaunchCheck(expression, least, most)})
+        check = LaunchCheck(expression, least, most)
+        if _has_numbers_of_a_launch(expression):
+            return frozenset({check})
+        # Every launch would find the same.
+        return NOTHING if first_failing([check], (), ()) is None else None
 
     def require_bits(self, tile: Affine, bits: int) -> Needs | None:
         """What a launch must find for a tile to have signed numbers of so many bits only.

@@ -39,6 +39,9 @@ Emit = Callable[[], SSAValue]
 EmitAll = Callable[[], Values]
 
 
+_DIVISIONS = (arithmetic.DivOp, arithmetic.RemOp)
+
+
 class Lowering(TypedRebuilder, IndexArithmetic):
     """Rebuilds kernels of the core form as functions of the tensor language.
 
@@ -141,8 +144,13 @@ class Lowering(TypedRebuilder, IndexArithmetic):
         return self.emit(operation).results[0]
 
     def pure(self, kind: Callable[..., Any], *operands: Any) -> SSAValue:
-        """The result of an operation without effects, computed once and as early as possible."""
+        """The result of an operation without effects, computed once and as early as possible.
+
+        A quotient stays where it is: where it is not computed its divisor may be 0.
+        """
         values = [cast("SSAValue", each) for each in operands if isinstance(each, SSAValue)]
+        if kind in _DIVISIONS and not _is_constant_but_0(values[1]):
+            return self.number(kind(*operands))
         return self.shared((kind, *operands), values, lambda: self.number(kind(*operands)))
 
     def constant(self, value: float | complex, type_: Attribute) -> SSAValue:
@@ -288,3 +296,10 @@ def refuse_because(reason: str) -> Rule:
         raise r.error(f"{spelling_of(operation)} cannot be translated: {reason}")
 
     return refuse
+
+
+def _is_constant_but_0(value: SSAValue) -> bool:
+    constant = value.owner
+    if not isinstance(constant, arithmetic.ConstantOp):
+        return False
+    return isinstance(constant.value, IntegerAttr) and constant.value.value.data != 0
