@@ -566,11 +566,19 @@ def _common_access(operation: Transfer, writing: Structuring) -> Access | None:
     shared = own
     if own is not None:
         shared = writing.in_common_memory(own, operation)
-    if shared is None or shared is own:
+    # A tile of its own view is written anew, too, if that may be empty.
+    if shared is None or (shared is own and not _may_be_empty(shared, writing)):
         copy(operation, writing)
         return None
     writing.rely_on(shared.needs)
     return shared
+
+
+def _may_be_empty(access: Access, writing: Structuring) -> bool:
+    """Whether a tile may lie outside of its view, of which hardware makes a descriptor."""
+    return writing.wants_common_memory and any(
+        own.is_checked and not writing.is_positive(own.ends) for own in access.dimensions
+    )
 
 
 def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuring) -> SSAValue:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import Level
 from xtile.dialects.tensorlang.ops import arithmetic, control
@@ -302,4 +303,4 @@ def _is_constant_but_0(value: SSAValue) -> bool:
     constant = value.owner
     if not isinstance(constant, arithmetic.ConstantOp):
         return False
-    return isinstance(constant.value, IntegerAttr) and constant.value.value.data != 0
+    return isa(constant.value, IntegerAttr) and constant.value.value.data != 0
