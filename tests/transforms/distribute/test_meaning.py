@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.transforms.distribute.kernels import BLOCK_SIZE, distributed
 from tests.transforms.linear_algebra import Case, Target, cases, transposed
 
@@ -53,7 +54,7 @@ def test_elementwise(
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"sum": ("", "transpose_a", "atomic"), "gemv": ("", "transpose_a", "atomic")}),
+    one_of(2, cases({"sum": ("", "transpose_a", "atomic"), "gemv": ("", "transpose_a", "atomic")})),
 )
 @pytest.mark.parametrize("depth", [5, 39])
 def test_reductions(
@@ -73,7 +74,7 @@ def test_reductions(
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"axpby": ("", "atomic"), "hadamard": ("",), "sum": ("", "atomic")}),
+    one_of(2, cases({"axpby": ("", "atomic"), "hadamard": ("",), "sum": ("", "atomic")})),
 )
 @pytest.mark.parametrize("size", [0, 1, 40])
 def test_scalars_and_vectors(
@@ -92,7 +93,9 @@ def test_scalars_and_vectors(
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"gemm": ("", "transpose_a", "transpose_b", "transpose_a transpose_b", "atomic")}),
+    one_of(
+        2, cases({"gemm": ("", "transpose_a", "transpose_b", "transpose_a transpose_b", "atomic")})
+    ),
 )
 @pytest.mark.parametrize("shape", [(4, 16, 8), (7, 35, 5)])
 def test_products(

@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.transforms.linear_algebra import Case, cases, transposed
 from tests.transforms.tile_linalg.kernels import TARGETS
 
@@ -29,7 +30,7 @@ def case_of(name: str, flags: str, type: str, beta: str, is_dynamic: bool) -> Ca
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"axpby": ("", "transpose_a", "atomic"), "hadamard": ("", "atomic")}),
+    one_of(2, cases({"axpby": ("", "transpose_a", "atomic"), "hadamard": ("", "atomic")})),
 )
 def test_elementwise(name: str, flags: str, type: str, beta: str, is_dynamic: bool) -> None:
     case = case_of(name, flags, type, beta, is_dynamic)
@@ -73,7 +74,7 @@ def test_reductions(name: str, flags: str, type: str, beta: str, is_dynamic: boo
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"axpby": ("", "atomic"), "hadamard": ("",), "sum": ("", "atomic")}),
+    one_of(2, cases({"axpby": ("", "atomic"), "hadamard": ("",), "sum": ("", "atomic")})),
 )
 @pytest.mark.parametrize("rank", [0, 1])
 def test_scalars_and_vectors(
@@ -91,7 +92,9 @@ def test_scalars_and_vectors(
 
 @pytest.mark.parametrize(
     ("name", "flags", "type", "beta", "is_dynamic"),
-    cases({"gemm": ("", "transpose_a", "transpose_b", "transpose_a transpose_b", "atomic")}),
+    one_of(
+        2, cases({"gemm": ("", "transpose_a", "transpose_b", "transpose_a transpose_b", "atomic")})
+    ),
 )
 @pytest.mark.parametrize("chip", TARGETS)
 def test_products(name: str, flags: str, type: str, beta: str, is_dynamic: bool, chip: str) -> None:

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.transforms.distribute.kernels import printed
 from tests.translate.core_to_cuda_tile.entries import lowered, tile_kernel
 from tests.translate.core_to_cuda_tile.tile_functions import (
@@ -161,7 +162,8 @@ def kernels() -> dict[str, TileKernels]:
 
 
 @pytest.mark.parametrize(
-    ("family", "name"), [(family, name) for family, cases in CASES.items() for name in cases]
+    ("family", "name"),
+    one_of(2, ((family, name) for family, cases in CASES.items() for name in cases)),
 )
 def test_numbers(family: str, name: str, kernels: dict[str, TileKernels]) -> None:
     _check(name, CASES[family][name], kernels[family])
