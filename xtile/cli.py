@@ -307,13 +307,20 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         "--num-warps",
         type=int,
         metavar="N",
-        help="warps of a program in an hsaco, a power of two (default: what the kernel says, or 4)",
+        help="warps of a program in an hsaco, a power of two (default: what the kernel says, or as "
+        "many as its tensors keep busy, and 4 through ttir)",
     )
     parser.add_argument(
         "--num-stages",
         type=int,
         metavar="N",
         help="stages of pipelined loops in an hsaco (default: what the kernel says, or 2)",
+    )
+    parser.add_argument(
+        "--through",
+        choices=("ttir", "amdg"),
+        help="what Triton gets for an hsaco: a kernel without layouts, or one with xtile's layouts "
+        "and buffer operations (default: amdg for a kernel that can have them, else ttir)",
     )
     parser.add_argument(
         "--build-seconds",

@@ -58,6 +58,7 @@ def _compile(options: Namespace) -> int:
         level=options.level,
         warps=options.num_warps,
         stages=options.num_stages,
+        through=options.through,
         build_seconds=options.build_seconds,
         may_overlap=options.may_overlap,
         launch_checks=options.launch_checks,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -13,6 +14,9 @@ from xtile.backends.machine_code import HSACO
 from xtile.dialects.reading import parse_source, read_source, show_warnings
 from xtile.targets import AMD, INTEL, NVIDIA, OptionError, check_chip, find_target
 from xtile.text.diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from xtile.backends.triton.layouts import Through
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class _Options:
         level: How much NVIDIA's assembler optimizes.
         warps: The warps of a program, for Triton.
         stages: The stages of pipelined loops, for Triton.
+        through: What Triton gets, "ttir" or "amdg".
         seconds: How long the assembler or Triton may take.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
         launch_checks: Whether launches check what the sidecar says.
@@ -33,6 +38,7 @@ class _Options:
     level: int | None
     warps: int | None
     stages: int | None
+    through: Through | None
     seconds: float | None
     may_overlap: bool
     launch_checks: bool
@@ -47,6 +53,7 @@ def compile(
     level: int | None = None,
     warps: int | None = None,
     stages: int | None = None,
+    through: Through | None = None,
     build_seconds: float | None = None,
     may_overlap: bool = False,
     launch_checks: bool = False,
@@ -67,6 +74,9 @@ def compile(
         level: How much NVIDIA's assembler optimizes, from 0 to 3; None is 3.
         warps: The warps of a program that Triton compiles; None is what the kernel says, or 4.
         stages: The stages of loops that Triton pipelines; None is what the kernel says, or 2.
+        through: What Triton gets for an hsaco: "ttir" for a kernel without layouts, for which it
+            finds them itself, "amdg" for one with the layouts and buffer operations of xtile. None
+            is "amdg" for a kernel that can have them, and else "ttir", with a remark.
         build_seconds: How long the assembler or Triton may take; None is 300.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them, where
             its language or its attributes exclude it. Such a kernel is slower, and keeps the order
@@ -96,8 +106,10 @@ def compile(
             f"{path}: no file beside it would say what launches check; expected "
             f"{' or '.join(_HAS_SIDECAR)}"
         )
-    _check_options(path, warps, stages, may_overlap)
-    options = _Options(chip, level, warps, stages, build_seconds, may_overlap, launch_checks)
+    options = _Options(
+        chip, level, warps, stages, through, build_seconds, may_overlap, launch_checks
+    )
+    _check_options(path, options)
     from xtile.arguments.kernel import kernels_only
 
     write(kernels_only(module, entry), path, options, collected)
@@ -170,22 +182,26 @@ def _intel_chip(chip: str | None) -> str:
     return devices[0].target.name if devices else INTEL.default
 
 
-def _check_options(path: str, warps: int | None, stages: int | None, may_overlap: bool) -> None:
+def _check_options(path: str, options: _Options) -> None:
     """Checks that options are for a file.
 
     Raises:
         OptionError: One is for others.
     """
     if not path.endswith(HSACO.extension):
-        if warps is not None or stages is not None:
-            raise OptionError(f"{path}: warps and stages are for Triton, which makes {HSACO.name}s")
+        if any(each is not None for each in (options.warps, options.stages, options.through)):
+            raise OptionError(
+                f"{path}: warps, stages and through are for Triton, which makes {HSACO.name}s"
+            )
         return
-    if may_overlap:
+    if options.may_overlap:
         raise OptionError(
             f"{path}: Triton takes different arguments for different memory, so they cannot overlap"
         )
-    if warps is not None and warps not in _WARPS:
-        raise OptionError(f"expected warps as one of {_WARPS}, given {warps}")
+    if options.warps is not None and options.warps not in _WARPS:
+        raise OptionError(f"expected warps as one of {_WARPS}, given {options.warps}")
+    if options.through == "amdg" and options.stages is not None:
+        raise OptionError("the layouts of xtile have stages of their own; leave out stages")
 
 
 _WARPS = (1, 2, 4, 8, 16, 32)
@@ -194,14 +210,15 @@ _WARPS = (1, 2, 4, 8, 16, 32)
 
 def _write_hsaco(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
     from xtile.backends.sidecar import write_machine_code
-    from xtile.backends.triton.compilation import Options, compile_with_triton
+    from xtile.backends.triton.compilation import compile_with_triton
+    from xtile.backends.triton.layouts import Options
 
     chip = None if options.chip is None else check_chip(options.chip, "an hsaco", AMD)
     made = compile_with_triton(
         module,
         chip or _amd_chip(module),
         diagnostics,
-        options=Options(options.warps, options.stages),
+        options=Options(options.warps, options.stages, options.through),
         seconds=options.seconds,
         launch_checks=options.launch_checks,
     )

@@ -229,6 +229,7 @@ BARRIERS = frozenset(
 HARMLESS = frozenset(
     {
         "amdg.instruction_sched_hint",
+        "amdg.tdm_prefetch",
         "core.prefetch",
         "memref.prefetch",
         "tensorlang.cooperative_matrix_prefetch",

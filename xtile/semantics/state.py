@@ -59,6 +59,7 @@ class State:
             text and there is an observer.
         copies: Groups of asynchronous copies that nothing has waited for, the oldest first; the
             last one is still open.
+        moves: Copies of a tensor data mover that nothing has waited for, the oldest first.
         shared: Memory of the work-group that is made when it is used first, by what declares it.
         unspecified: What would differ with other numbers in the place of unspecified ones, by slot;
             None: it is not followed.
@@ -75,6 +76,7 @@ class State:
         "lanes",
         "level",
         "mask",
+        "moves",
         "observer",
         "rows",
         "shared",
@@ -109,6 +111,7 @@ class State:
         self.addresses = addresses
         self.before: Token = NOTHING
         self.copies: list[Token] = [NOTHING]
+        self.moves: list[Token] = []
         self.shared: dict[Hashable, Buffer] = {}
         self.unspecified: dict[int, Variants] | None = None if observer is None else {}
         self.warnings = RunWarnings() if warnings is None else warnings

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,12 @@ from xtile.backends.cache import DIRECTORY_VARIABLE, Cache
 from xtile.backends.machine_code import HSACO, Promises, Scratch
 from xtile.backends.sidecar import read_machine_code
 from xtile.backends.triton import builds, compilation, installed
-from xtile.backends.triton.build_process import Request, build_in_process
+from xtile.backends.triton.build_process import Built, Request, build_in_process
+from xtile.backends.triton.layouts import Options, Through
 from xtile.cli import main
 from xtile.opt import main as opt_main
 from xtile.targets import AMD, OptionError
+from xtile.text.diagnostics import Diagnostics
 
 pytestmark = pytest.mark.slow
 
@@ -156,13 +159,15 @@ def test_other_languages(language: str, tmp_path: Path) -> None:
     path = tmp_path / "k.hsaco"
     xtile.compile(xtile.parse(OTHER_LANGUAGES[language], language="mlir"), path, chip="gfx1100")
     made = read_machine_code(path, HSACO)
-    assert made.kernels["k"].threads == 4 * 32
+    # One wave is enough for 64 elements.
+    assert made.kernels["k"].threads == 32
     assert kernels_of(made.code)["k"].lanes == 32
 
 
-def test_a_kernel_of_triton(scale: Path) -> None:
+@pytest.mark.parametrize("through", ["ttir", "amdg"])
+def test_a_kernel_of_triton(through: Through, scale: Path) -> None:
     path = scale.with_suffix(".hsaco")
-    xtile.compile(scale, path, chip="gfx942", warps=2, stages=1)
+    xtile.compile(scale, path, chip="gfx942", warps=2, through=through)
     made = read_machine_code(path, HSACO)
     interface = made.kernels["scale"]
     assert (interface.threads, interface.divisors, interface.in_reach) == (128, (16, 1), (0,))
@@ -190,7 +195,7 @@ def test_layouts_of_another_chip(tmp_path: Path) -> None:
     source, path = tmp_path / "fill.ttgir", tmp_path / "fill.hsaco"
     source.write_text(WITH_LAYOUTS)
     xtile.compile(source, path, chip="gfx1201")
-    assert read_machine_code(path, HSACO).kernels["fill"].threads == 4 * 32
+    assert read_machine_code(path, HSACO).kernels["fill"].threads == 32
 
 
 DESCRIPTORS = """
@@ -227,9 +232,9 @@ def test_a_parameter_that_no_launch_has(tmp_path: Path) -> None:
 
 
 def test_the_machine_code_of_a_product(tmp_path: Path) -> None:
-    """Of 8 x 32 x 64 in f16: 2 x 4 products of 16 x 16 x 16, without a detour."""
+    """Of 8 x 32 x 64 in f16: 4 products of 16 x 16 x 16 for each of two waves, without a detour."""
     assembly = assembly_of(EXAMPLES / "matrix_unit.ir", tmp_path, "--chip", "gfx942")
-    assert count(assembly, r"v_mfma_f32_16x16x16") == 8
+    assert count(assembly, r"v_mfma_f32_16x16x16") == 4
     assert 1 <= count(assembly, "buffer_load") <= 12
     assert 1 <= count(assembly, "buffer_store") <= 4
     assert count(assembly, "global_") == count(assembly, "scratch_") == 0
@@ -246,6 +251,72 @@ def test_layouts_of_xtile(tmp_path: Path) -> None:
     assert count(assembly, "buffer_load") >= 1
     assert count(assembly, "global_") == count(assembly, "scratch_") == 0
     assert ".vgpr_spill_count: 0" in assembly
+
+
+def program_of(
+    path: Path, chip: str, through: Through | None = None, stages: int | None = None
+) -> tuple[compilation.Program, list[str]]:
+    """What Triton gets of a kernel, and the remarks about that."""
+    found, options = Diagnostics(), Options(through=through, stages=stages)
+    program = compilation.compile_program(xtile.parse(path), chip, found, options=options)
+    return program, [each.message for each in found]
+
+
+def test_whose_layouts_they_are(scale: Path) -> None:
+    """Those of xtile, unless something else is asked for."""
+    program, remarks = program_of(scale, "gfx942")
+    assert (program.extension, remarks) == ("ttgir", [])
+    assert "amdg.buffer_load" in program.text
+    assert program_of(scale, "gfx942", "amdg")[0].text == program.text
+    plain, remarks = program_of(scale, "gfx942", "ttir")
+    assert (plain.extension, plain.text, remarks) == ("ttir", program.without_layouts, [])
+    assert "tt.load" in plain.text
+    assert program_of(scale, "sm_90")[0].extension == "ttir"
+    with pytest.raises(OptionError, match="layouts for AMD's chips, and sm_90 is none of them"):
+        program_of(scale, "sm_90", "amdg")
+
+
+def test_what_is_tuned_for_the_passes_of_triton(scale: Path) -> None:
+    program, remarks = program_of(scale, "gfx942", stages=3)
+    assert program.extension == "ttir"
+    assert remarks == ["num_stages = 3 is for Triton's own passes, which find its layouts"]
+
+
+def test_what_has_no_layouts_of_xtile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rows.ttir"
+    path.write_text(DESCRIPTORS)
+    arguments = [str(path), "-o", str(tmp_path / "rows.hsaco"), "--chip", "gfx1250"]
+    assert main(["compile", *arguments, "--remarks"]) == 0
+    reason = "tt.make_tensor_descriptor is of blocks of tensors"
+    remark = f":7.8-78: remark: Triton's own passes find the layouts of this kernel: {reason}"
+    assert remark in capsys.readouterr().err
+    assert main(["compile", *arguments, "--through", "amdg"]) == 1
+    assert f":7.8-78: error: {reason}" in capsys.readouterr().err
+
+
+def test_layouts_that_triton_fails_on(
+    scale: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It finds its own, unless those of xtile are asked for."""
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "cache"))
+    given: list[str] = []
+
+    def build(request: Request, *others: Any) -> Built:
+        given.append(request.extension)
+        if request.extension == "ttgir":
+            raise BuildError("failed", "LLVM ERROR: no")
+        return build_in_process(request, *others)
+
+    monkeypatch.setattr(builds, "build_in_process", build)
+    path, found = scale.with_suffix(".hsaco"), Diagnostics()
+    xtile.compile(scale, path, chip="gfx90a", diagnostics=found)
+    assert given == ["ttgir", "ttir"]
+    (remark,) = found
+    assert remark.message.startswith(
+        "Triton finds the layouts, because it fails on those of xtile: Triton 3.9.0, for gfx90a,"
+    )
+    with pytest.raises(DeviceError, match="cannot build the kernel: failed"):
+        xtile.compile(scale, path, chip="gfx90a", through="amdg")
 
 
 def test_what_launches_check(tmp_path: Path) -> None:
@@ -270,7 +341,7 @@ def test_what_launches_check(tmp_path: Path) -> None:
 def test_every_chip(chip: str, tmp_path: Path) -> None:
     assembly = assembly_of(EXAMPLES / "matrix_unit.ir", tmp_path, "--chip", chip)
     products = count(assembly, "v_mfma_f32") + count(assembly, "v_wmma_f32")
-    assert products == (4 if chip in ("gfx950", "gfx1250") else 8)
+    assert products == (2 if chip in ("gfx950", "gfx1250") else 4)
     assert ".vgpr_spill_count: 0" in assembly
 
 
@@ -293,11 +364,12 @@ def test_several_kernels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     [
         ("k.hsaco", {"may_overlap": True}, "Triton takes different arguments for different memory"),
         ("k.hsaco", {"warps": 3}, "expected warps as one of"),
-        ("k.cubin", {"warps": 4}, "warps and stages are for Triton"),
+        ("k.cubin", {"warps": 4}, "warps, stages and through are for Triton"),
+        ("k.hsaco", {"stages": 2, "through": "amdg"}, "the layouts of xtile have stages of their"),
         ("k.hsaco", {"chip": "sm_90"}, "'sm_90' is a chip of NVIDIA's; an hsaco is for gfx90a"),
     ],
 )
-def test_options(scale: Path, name: str, options: dict[str, int], message: str) -> None:
+def test_options(scale: Path, name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         xtile.compile(scale, scale.with_name(name), **options)  # pyright: ignore
 
@@ -357,6 +429,7 @@ def test_what_triton_says(
 
     monkeypatch.setattr(builds, "build_in_process", build)
     arguments = [str(scale), "-o", str(scale.with_suffix(".hsaco")), "--chip", "gfx90a"]
+    arguments += ["--through", "ttir"]
     code = 1 if "loc" in said else 3
     for number in range(2):
         assert main(["compile", *arguments]) == code

@@ -1,18 +1,21 @@
 """Compiling kernels with Triton: what the result is, and the steps to it.
 
 ```
-tensorlang, core, CUDA Tile IR, XeGPU --translate--> tt --+
-Triton's own tt ------------------------------------------+--print--> text --Triton--> hsaco, cubin
-Triton's own ttg, for the same chip ----------------------+
+tensorlang, core, CUDA Tile IR, XeGPU --translate--> tt --+--AMD--> layouts --+
+Triton's own tt ------------------------------------------+                   |
+Triton's own ttg, for the same chip ------------------------------------------+--> text
 Triton's own ttg, for another chip --raise--> core --translate--> tt
+
+text --Triton--> hsaco, cubin
 ```
+
+The layouts are those of `triton-to-amdg` where `layouts.py` says so, and Triton's own elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import StringIO
 from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects.builtin import (
@@ -43,15 +46,16 @@ from xtile.backends.parameters import check_parameters, is_memref, values_of
 from xtile.backends.triton.build_process import Built, Request
 from xtile.backends.triton.builds import build
 from xtile.backends.triton.installed import find_triton
+from xtile.backends.triton.layouts import AMDG, Options, remark_of_failure, text_with_layouts
+from xtile.backends.triton.texts import text_for
 from xtile.dialects.core.signature import Role
 from xtile.dialects.triton.module_attributes import TARGET
 from xtile.targets import AMD, chip_name, find_target, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source, clone_with_source, source_of, span_of
+from xtile.text.source import Source, source_of, span_of
 
 if TYPE_CHECKING:
     from xtile.dialects.triton.tt.ops.functions import FuncOp
-    from xtile.dialects.triton.versions import Release
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Program:
         options: What Triton's compiler is told beside it.
         interface: What a launch must know of the kernel, as far as the text tells it.
         parameters: How many the kernel has.
+        without_layouts: The module in "ttir", for a Triton that fails on the text with the layouts
+            of xtile; None where there is no such text.
     """
 
     text: str
@@ -73,6 +79,7 @@ class Program:
     options: Mapping[str, Any]
     interface: KernelInterface
     parameters: int
+    without_layouts: str | None = None
 
     def signatures(self, of_source: Mapping[str, Signature]) -> dict[str, Signature]:
         """The signatures of the source's kernels with what the code relies on of overlaps."""
@@ -86,24 +93,6 @@ class Program:
             if parameter.is_memory or parameter.may_be_address
         ]
         return signature.without_overlaps(memory)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What Triton's compiler is told; what is None is its own choice, or the kernel's.
-
-    Attributes:
-        warps: The warps of a program.
-        stages: The stages of loops that are pipelined.
-    """
-
-    warps: int | None = None
-    stages: int | None = None
-
-    def words(self) -> dict[str, int]:
-        """By the names that Triton gives them."""
-        given = {"num_warps": self.warps, "num_stages": self.stages}
-        return {name: value for name, value in given.items() if value is not None}
 
 
 def compile_with_triton(
@@ -143,7 +132,7 @@ def compile_with_triton(
     if launch_checks:
         promises = Promises(*[frozenset(_memory_of(signatures.values()))] * 2)
     program = compile_program(module, chip, diagnostics, options=options, promises=promises)
-    built = build_program(program, chip, cache or Cache(), seconds, source_of(module))
+    built = build_program(program, chip, cache or Cache(), seconds, source_of(module), diagnostics)
     return machine_code(program, built, chip, program.signatures(signatures))
 
 
@@ -201,14 +190,35 @@ def compile_program(
         "enable_fp_fusion": False,
         **(options or Options()).words(),
     }
+    texts = _texts(lowered, chip, told, options or Options(), diagnostics)
     return Program(
-        text_for(lowered, find_triton().release, diagnostics),
-        "ttgir" if TARGET in lowered.attributes else "ttir",
+        *texts[0],
         kernel.sym_name.data,
         told,
         _interface(kernel, promises, is_own=is_own),
         len(kernel.function_type.inputs),
+        texts[1][0] if len(texts) > 1 else None,
     )
+
+
+def _texts(
+    module: ModuleOp,
+    chip: str,
+    told: Mapping[str, Any],
+    options: Options,
+    diagnostics: Diagnostics | None,
+) -> list[tuple[str, str]]:
+    """The texts that Triton can be given, the first one first, each with what it is written in."""
+    release = find_triton().release
+    if TARGET in module.attributes:
+        return [(text_for(module, release, diagnostics), "ttgir")]
+    texts: list[tuple[str, str]] = []
+    text = text_with_layouts(module, chip, release, told, options, diagnostics)
+    if text is not None:
+        texts.append((text, "ttgir"))
+    if options.through != AMDG:
+        texts.append((text_for(module, release, diagnostics), "ttir"))
+    return texts
 
 
 def translated(
@@ -244,34 +254,6 @@ _DESCRIPTORS = ("tt.descriptor_", "tt.make_tensor_descriptor")
 _WITH_DESCRIPTORS = ("gfx1250", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121")
 """The chips that copy blocks of tensors by descriptors. Source: Triton 3.9, `supports_tdm` and
 `CUDABackend.make_ttir`."""
-
-
-def text_for(module: ModuleOp, release: Release, diagnostics: Diagnostics | None = None) -> str:
-    """The text of a module as a release of Triton reads it, with locations in the source.
-
-    Raises:
-        DiagnosticError: The release cannot say what is in the module.
-    """
-    from functools import partial
-
-    from xtile.dialects.triton.adapt import adapt
-    from xtile.dialects.triton.printer import TritonPrinter
-    from xtile.dialects.triton_dumps import ATTRIBUTE
-    from xtile.text.mlir import print_mlir
-    from xtile.text.mlir_printer import MlirPrinter
-
-    copy, found = clone_with_source(module), Diagnostics()
-    adapt(copy, release, found)
-    if found.has_errors:
-        raise DiagnosticError(found.sorted())
-    for remark in found:
-        if diagnostics is not None:
-            diagnostics.add(remark)
-    copy.attributes.pop(ATTRIBUTE, None)
-    printer = cast("type[MlirPrinter]", partial(TritonPrinter, release=release))
-    output = StringIO()
-    print_mlir(copy, output, debuginfo=True, printer_class=printer)
-    return output.getvalue()
 
 
 def _only_kernel(module: ModuleOp) -> FuncOp:
@@ -384,7 +366,12 @@ def _number(attributes: Mapping[str, Attribute], name: str, otherwise: int) -> i
 
 
 def build_program(
-    program: Program, chip: str, cache: Cache, seconds: float | None, source: Source | None
+    program: Program,
+    chip: str,
+    cache: Cache,
+    seconds: float | None,
+    source: Source | None,
+    diagnostics: Diagnostics | None = None,
 ) -> Built:
     """What Triton makes of a program, or what the cache has of it.
 
@@ -394,14 +381,29 @@ def build_program(
         cache: Holds what was built, and failures.
         seconds: How long Triton may take; None for its usual limit.
         source: The text of the kernel, in which errors have their locations.
+        diagnostics: Collects a remark where Triton fails on the layouts of xtile.
 
     Raises:
         DeviceError: Triton is missing or fails; the message has what it said.
         DiagnosticError: What it refuses has a location in the text.
     """
+    triton = find_triton()
+    request = _request(program, chip)
+    try:
+        return build(request, triton, cache, seconds=seconds, source=source)
+    except (DeviceError, DiagnosticError) as error:
+        text = program.without_layouts
+        if text is None:
+            raise
+        remark_of_failure(error, source, diagnostics)
+    request = replace(request, text=text, extension="ttir")
+    return build(request, triton, cache, seconds=seconds, source=source)
+
+
+def _request(program: Program, chip: str) -> Request:
     target = find_target(chip)
     is_amd = code_format(chip) is HSACO
-    request = Request(
+    return Request(
         program.text,
         program.extension,
         "hip" if is_amd else "cuda",
@@ -409,7 +411,6 @@ def build_program(
         _lanes_of(chip),
         program.options,
     )
-    return build(request, find_triton(), cache, seconds=seconds, source=source)
 
 
 def _lanes_of(chip: str) -> int:

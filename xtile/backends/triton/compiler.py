@@ -36,6 +36,7 @@ def _encode(program: Program) -> tuple[Header, bytes]:
         "kernel": program.kernel,
         "options": program.options,
         "parameters": program.parameters,
+        "without_layouts": program.without_layouts,
         "interface": {
             "disjoint": interface.disjoint,
             "divisors": interface.divisors,
@@ -59,6 +60,7 @@ def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) 
         words["options"],
         interface,
         words["parameters"],
+        words["without_layouts"],
     )
 
 

@@ -101,6 +101,9 @@ class _Exit:
 class _Following(BranchingCompiler, FollowingUpstream):
     sinks: ClassVar[Mapping[str, str]] = {
         **FollowingUpstream.sinks,
+        "amdg.async_tdm_copy_global_to_local": "an index or a condition",
+        "amdg.async_tdm_copy_local_to_global": "an index",
+        "amdg.update_tensor_descriptor": "an offset, a bound or the condition of the descriptor",
         "tt.advance": "an offset of the pointer",
         "tt.assert": "the assertion",
         "tt.atomic_poll": "what is waited for",
@@ -110,6 +113,9 @@ class _Following(BranchingCompiler, FollowingUpstream):
         "ttg.memdesc_index": "an index",
     }
     follow_themselves: ClassVar[frozenset[str]] = FollowingUpstream.follow_themselves | {
+        "amdg.async_tdm_fused_copy_global_to_local",
+        "amdg.async_tdm_gather",
+        "amdg.async_tdm_scatter",
         "amdg.buffer_atomic_cas",
         "amdg.buffer_atomic_rmw",
         "amdg.buffer_load",

@@ -43,12 +43,16 @@ class Descriptor:
         sizes: In elements.
         strides: In elements.
         padding: What is read from outside of it.
+        element_bytes: The bytes of an element.
+        is_used: Whether copies by it are made at all.
     """
 
     address: int
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     padding: float
+    element_bytes: int
+    is_used: bool = True
 
 
 def _make_tensor_descriptor(operation: Any, compiler: Compiler) -> Step:
@@ -56,13 +60,14 @@ def _make_tensor_descriptor(operation: Any, compiler: Compiler) -> Step:
     shape, strides = compiler.slots(operation.shape), compiler.slots(operation.strides)
     option = PaddingOption(integer_property(operation, "padding", PaddingOption.ZERO))
     padding = PADDINGS[option]
+    size_of_element = storage_of(operation.result.type.element_type).step
 
     def step(state: State) -> None:
         values = state.values
         sizes, steps = (tuple(int(values[slot]) for slot in each) for each in (shape, strides))
         if any(size < 0 for size in sizes):
             raise UnlocatedError(f"a size of a tensor cannot be negative, but {sizes} are given")
-        values[result] = Descriptor(int(values[base]), sizes, steps, padding)
+        values[result] = Descriptor(int(values[base]), sizes, steps, padding, size_of_element)
 
     return step
 

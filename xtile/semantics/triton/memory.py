@@ -15,6 +15,7 @@ from xtile.dialects.triton.operation import element_of
 from xtile.dialects.triton.tt.enumerations import PaddingOption
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.observer import AccessKind
+from xtile.semantics.ordering import Token
 from xtile.semantics.positions import positions_of
 from xtile.semantics.state import State
 from xtile.semantics.storage import Storage, storage_of
@@ -87,12 +88,17 @@ class Writer:
         Raises:
             UnlocatedError: An address where the mask is true belongs to no memory.
         """
+        state.before = state.before.joined(self.begin(state, pointers, values, mask))
+
+    def begin(self, state: State, pointers: Value, values: Value, mask: Value) -> Token:
+        """As `write`; the program does not know that it is done before it has waited."""
         storage = self._storage
         positions = list(positions_of(pointers, mask, storage, state.addresses))
         stored = np.ravel(values)
-        self._accesses.tell(state, AccessKind.WRITE, positions, storage, stored)
+        token = self._accesses.begin(state, AccessKind.WRITE, positions, storage, stored)
         for position in positions:
             storage.write(position.buffer, position.elements, stored[position.chosen])
+        return token
 
 
 def load(operation: Any, compiler: Compiler) -> Step:

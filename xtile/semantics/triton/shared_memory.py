@@ -65,10 +65,16 @@ class SharedAccess:
 
     def read(self, state: State, memory: MemDesc, chosen: Any = ...) -> Array:
         """Some elements of a view, by default all."""
+        found, token = self.begin_read(state, memory, chosen)
+        state.before = state.before.joined(token)
+        return found
+
+    def begin_read(self, state: State, memory: MemDesc, chosen: Any = ...) -> tuple[Array, Token]:
+        """As `read`; the program does not know that it is done before it has waited."""
         position = memory.position(chosen)
-        self._accesses.tell(state, AccessKind.READ, (position,), self.storage)
+        token = self._accesses.begin(state, AccessKind.READ, (position,), self.storage)
         found = self.storage.read(position.buffer, position.elements)
-        return found.reshape(memory.elements[chosen].shape)
+        return found.reshape(memory.elements[chosen].shape), token
 
     def write(self, state: State, memory: MemDesc, values: Value, chosen: Any = ...) -> None:
         """Writes some elements of a view, by default all."""

@@ -1,4 +1,4 @@
-"""The `builtin` dialect: what a conversion cast between memrefs means.
+"""The `builtin` dialect: what a conversion cast between memrefs or pointers means.
 
 Source: docs/semantics.md, "Upstream dialects".
 """
@@ -17,7 +17,7 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Group, Mask, View
 from xtile.semantics.state import State
 from xtile.semantics.upstream.memref_views import changed
-from xtile.semantics.upstream.numbers import memref_type, number_of
+from xtile.semantics.upstream.numbers import is_pointer, memref_type, number_of
 
 
 def _element_dtype(type_: Attribute) -> np.dtype[Any]:
@@ -39,9 +39,11 @@ def _unrealized_conversion_cast(operation: Operation, compiler: Compiler) -> Ste
     as LLVM's lowering does, where all pointers have one type.
     """
     types = [*operation.operand_types, *operation.result_types]
+    if len(types) == 2 and all(is_pointer(type_) or type_.name == _OF_LLVM for type_ in types):
+        return _same_pointer(operation, compiler)
     if len(types) != 2 or not all(isa(type_, MemRefType[Attribute]) for type_ in types):
         raise UnlocatedError(
-            "builtin.unrealized_conversion_cast has a meaning between two memrefs only"
+            "builtin.unrealized_conversion_cast has a meaning for memrefs and pointers only"
         )
     element = memref_type(types[1]).element_type
     if isa(element, MemRefType[Attribute]):
@@ -52,6 +54,19 @@ def _unrealized_conversion_cast(operation: Operation, compiler: Compiler) -> Ste
         return _as_type(view, dtype)
 
     return changed(operation, compiler, change)
+
+
+_OF_LLVM = "llvm.ptr"
+
+
+def _same_pointer(operation: Operation, compiler: Compiler) -> Step:
+    """The same address, which a pointer is in every dialect."""
+    source, result = compiler.slots((operation.operands[0], operation.results[0]))
+
+    def step(state: State) -> None:
+        state.values[result] = state.values[source]
+
+    return step
 
 
 def _cast_group(operation: Operation, compiler: Compiler, dtype: np.dtype[Any]) -> Step:

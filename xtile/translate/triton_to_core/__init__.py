@@ -22,6 +22,7 @@ from xtile.translate.triton_to_core import (
     messages,
     products,
     shapes,
+    tensor_data_mover,
     warps,
 )
 from xtile.translate.triton_to_core.raising import Raising
@@ -50,6 +51,7 @@ RULES = RuleTable(
         **messages.RULES,
         **products.RULES,
         **shapes.RULES,
+        **tensor_data_mover.RULES,
         **warps.RULES,
     },
     _otherwise,

@@ -82,7 +82,7 @@ def _make(operation: MakeTensorDescOp, raising: Raising) -> None:
     raising.define(operation.result, Descriptor(tensor, operation.padding_option))
 
 
-def _descriptor(raising: Raising, old: SSAValue) -> Descriptor:
+def descriptor_meaning(raising: Raising, old: SSAValue) -> Descriptor:
     """A descriptor; an argument of a kernel pads with zeros."""
     meaning = raising.meaning(old)
     zero = PaddingOption.ZERO
@@ -101,7 +101,10 @@ def _block(
 
 
 def _load(operation: DescriptorLoadOp, raising: Raising) -> None:
-    descriptor, (shape, starts) = _descriptor(raising, operation.desc), _block(operation, raising)
+    descriptor, (shape, starts) = (
+        descriptor_meaning(raising, operation.desc),
+        _block(operation, raising),
+    )
     type_ = raising.type(operation.result.type)
     padding = padding_value(raising, descriptor.padding, value_type(type_))
     block, checked = with_shape(type_, shape), [True] * len(shape)
@@ -110,7 +113,10 @@ def _load(operation: DescriptorLoadOp, raising: Raising) -> None:
 
 
 def _store(operation: DescriptorStoreOp, raising: Raising) -> None:
-    descriptor, (shape, starts) = _descriptor(raising, operation.desc), _block(operation, raising)
+    descriptor, (shape, starts) = (
+        descriptor_meaning(raising, operation.desc),
+        _block(operation, raising),
+    )
     value = raising.reshape(raising.value(operation.src), shape)
     write_block(raising, value, descriptor.memory, starts, [True] * len(shape))
 
@@ -134,7 +140,7 @@ _OF_FLOATS: Mapping[DescriptorReduceKind, AtomicRMWKind] = {
 def _reduce(operation: DescriptorReduceOp, raising: Raising) -> None:
     """Updates each element on its own; only integers that count to a bound have no update here."""
     memory, (shape, starts) = (
-        _descriptor(raising, operation.desc).all(raising),
+        descriptor_meaning(raising, operation.desc).all(raising),
         _block(operation, raising),
     )
     value = raising.reshape(raising.value(operation.src), shape)
@@ -145,8 +151,8 @@ def _reduce(operation: DescriptorReduceOp, raising: Raising) -> None:
             f"the update {name} of {element} cannot be translated to the core form; "
             f"write {', '.join(each.name.lower() for each in kinds)}"
         )
-    indices = [_indices(raising, start, n, shape) for n, start in enumerate(starts)]
-    mask = _inside(raising, memory, indices, shape)
+    indices = [indices_along(raising, start, n, shape) for n, start in enumerate(starts)]
+    mask = elements_inside(raising, memory, indices, shape)
     properties = {
         "kind": kind_attribute(kinds[operation.reduction]),
         "order": MemoryOrderAttr(MemoryOrder.RELAXED),
@@ -167,13 +173,13 @@ def _rows(
         shape_of(operation.x_offsets.type)[0],
         descriptor_of(operation.desc).get_shape()[1],
     )
-    columns = _indices(raising, raising.index_of(operation.y_offset), 1, (1, width))
+    columns = indices_along(raising, raising.index_of(operation.y_offset), 1, (1, width))
     indices = [raising.reshape(rows, [count, 1]), columns]
-    return indices, _inside(raising, memory, indices, (count, width))
+    return indices, elements_inside(raising, memory, indices, (count, width))
 
 
 def _gather(operation: DescriptorGatherOp, raising: Raising) -> None:
-    descriptor = _descriptor(raising, operation.desc)
+    descriptor = descriptor_meaning(raising, operation.desc)
     memory = descriptor.all(raising)
     indices, mask = _rows(operation, memory, raising)
     type_ = raising.type(operation.result.type)
@@ -184,13 +190,13 @@ def _gather(operation: DescriptorGatherOp, raising: Raising) -> None:
 
 
 def _scatter(operation: DescriptorScatterOp, raising: Raising) -> None:
-    memory = _descriptor(raising, operation.desc).all(raising)
+    memory = descriptor_meaning(raising, operation.desc).all(raising)
     indices, mask = _rows(operation, memory, raising)
     operands = [raising.value(operation.src), memory, indices, [mask]]
     raising.emit(ScatterStoreOp.build(operands=operands))
 
 
-def _indices(raising: Raising, start: Index, axis: int, shape: Sequence[int]) -> SSAValue:
+def indices_along(raising: Raising, start: Index, axis: int, shape: Sequence[int]) -> SSAValue:
     """The indices of a block along an axis, with a size of 1 along all others."""
     line = raising.step(shape[axis])
     first = raising.spread(raising.as_value(start), [shape[axis]])
@@ -198,7 +204,7 @@ def _indices(raising: Raising, start: Index, axis: int, shape: Sequence[int]) ->
     return raising.along(made, axis, len(shape))
 
 
-def _inside(
+def elements_inside(
     raising: Raising, memory: SSAValue, indices: Sequence[SSAValue], shape: Sequence[int]
 ) -> SSAValue:
     """Which elements of a block lie inside of a tensor, by their indices."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i64
 from xdsl.dialects.vector import CombiningKindFlag
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
@@ -25,10 +25,14 @@ from xtile.dialects.core import (
     MemoryScope,
     MemoryScopeAttr,
     PointerAddOp,
+    PointerCastOp,
     PointerToIntegerOp,
     ScatterStoreOp,
 )
+from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.shapes import with_element
+from xtile.dialects.triton.amdg.ops import MaskedLoadOp, MaskedStoreOp
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.dialects.triton.tt.ops import (
     AddPtrOp,
@@ -43,6 +47,7 @@ from xtile.dialects.triton.tt.ops import (
     AtomicRMWOp as TritonAtomicRMWOp,
 )
 from xtile.dialects.triton.tt.ops.atomics import AtomicOperation
+from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.triton_to_core.blocks import BlockPointer, load_block, store_block
 from xtile.translate.triton_to_core.raising import Raising
@@ -126,6 +131,51 @@ def _store(operation: StoreOp, raising: Raising) -> None:
     raising.emit(ScatterStoreOp.build(operands=[value, pointer, [], mask]))
 
 
+# --- accesses of a lane on a condition ---
+
+
+def _cast_pointer(operation: Operation, raising: Raising) -> None:
+    """A pointer of LLVM is the pointer that it was made of.
+
+    Raises:
+        DiagnosticError: Something else is cast.
+    """
+    (source,), (result,) = operation.operands, operation.results
+    if not isinstance(source.type, PointerType) or result.type.name != "llvm.ptr":
+        raise raising.error("only pointers become pointers of LLVM here")
+    raising.define(result, raising.value(source))
+
+
+def _to(raising: Raising, pointer: SSAValue, element: Attribute) -> SSAValue:
+    """A pointer to elements of a type."""
+    given = pointer_of(pointer.type)
+    assert given is not None
+    if given.pointee_type == element:
+        return pointer
+    type_ = CorePointerType(element, given.memory_space)
+    return raising.compute(PointerCastOp, [pointer], type_)
+
+
+def _masked_load(operation: MaskedLoadOp, raising: Raising) -> None:
+    _refuse_vector(operation.result.type, raising)
+    mask, other = raising.values((operation.mask, operation.falseVal))
+    pointer = _to(raising, raising.value(operation.ptr), other.type)
+    made = raising.compute(GatherLoadOp, [pointer, [], [mask], [other]], other.type)
+    raising.define(operation.result, made)
+
+
+def _masked_store(operation: MaskedStoreOp, raising: Raising) -> None:
+    _refuse_vector(operation.value.type, raising)
+    value, mask = raising.values((operation.value, operation.mask))
+    pointer = _to(raising, raising.value(operation.ptr), value.type)
+    raising.emit(ScatterStoreOp.build(operands=[value, pointer, [], [mask]]))
+
+
+def _refuse_vector(type_: Attribute, raising: Raising) -> None:
+    if isinstance(type_, VectorType):
+        raise raising.error(f"{type_} of one lane has no counterpart here; access each element")
+
+
 # --- atomic accesses ---
 
 
@@ -189,6 +239,9 @@ def _forget(operation: Operation, raising: Raising) -> None:
 
 
 RULES: dict[str, Rule] = {
+    "amdg.masked_load": _masked_load,
+    "amdg.masked_store": _masked_store,
+    "builtin.unrealized_conversion_cast": _cast_pointer,
     "tt.addptr": _add,
     "tt.atomic_cas": _compare_and_swap,
     "tt.atomic_load": _atomic_load,

@@ -60,6 +60,16 @@ tt.func public @promises(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32, tt.pointe
 }
 """
 
+FILL = """
+tt.func public @fill(%x: !tt.ptr<i32>) {
+  %lane = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+  %first = tt.splat %x : !tt.ptr<i32> -> tensor<64x!tt.ptr<i32>>
+  %p = tt.addptr %first, %lane : tensor<64x!tt.ptr<i32>>, tensor<64xi32>
+  tt.store %p, %lane : tensor<64x!tt.ptr<i32>>
+  tt.return
+}
+"""
+
 
 def bits(number: float) -> int:
     return int(np.float32(number).view(np.uint32))
@@ -125,6 +135,16 @@ class TestArguments:
             xtile.run(ADD, [1.0, random(3, 8), random(3, 8)], device="hip:0")
         assert len(hip.launches) == 2
         assert hip.calls.count("hipModuleLoadData") == 1
+
+    def test_whose_layouts_they_are(self, hip: FakeHip, tmp_path: Path) -> None:
+        """Those of xtile have one wave for 64 elements, and Triton's own have four."""
+        module, memory = xtile.parse(FILL, language="ttir"), np.zeros(64, np.int32)
+        xtile.run(module, [memory], device="hip")
+        for through in ("amdg", "ttir"):
+            path = tmp_path / f"{through}.hsaco"
+            xtile.compile(module, path, chip="gfx942", through=through)
+            xtile.run(path, [memory], device="hip")
+        assert [launch.block[0] for launch in hip.launches] == [64, 64, 256]
 
     @pytest.mark.slow
     def test_code_for_what_a_launch_finds(self, hip: FakeHip) -> None:
