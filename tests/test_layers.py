@@ -39,6 +39,7 @@ LAYERS = (
     "launch",
     "checking",
     "ports",
+    "language_server",
     "api",
     "output_formats",
     "universe",

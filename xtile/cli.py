@@ -96,6 +96,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from xtile.launch.listing import list_devices
 
         return list_devices()
+    if options.command == "lsp":
+        from xtile.language_server.command import run_language_server
+
+        return run_language_server()
     if options.command == "cache":
         from xtile.backends.cache_command import run_cache
 
@@ -181,6 +185,12 @@ def _make_parser() -> argparse.ArgumentParser:
         help="list the devices",
         description="List the devices, what each can do, and how to add what is missing.",
     )
+    commands.add_parser(
+        "lsp",
+        help="serve editors",
+        description="Answer an editor by the Language Server Protocol over standard input and "
+        "output: errors, types and documentation, definitions, formatting (docs/editors.md).",
+    )
     cache = commands.add_parser(
         "cache",
         help="show or clear the cache",
@@ -227,12 +237,23 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
         help="how many kernels of a folder are ported at once (default: 1)",
     )
     _add_inputs(parser)
+    parser.add_argument(
+        "--field",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="compare on exact numbers, too, without tolerances (docs/field.md; default: yes)",
+    )
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", help=_KERNEL_HELP)
     parser.add_argument("port", help="a file with the kernel that must compute the same")
     _add_inputs(parser)
+    parser.add_argument(
+        "--field",
+        action="store_true",
+        help="compare on exact numbers, too, without tolerances (docs/field.md)",
+    )
     parser.add_argument("--port-entry", metavar="NAME", help="the port's function, if several")
     parser.add_argument(
         "--reproducer",
@@ -271,11 +292,6 @@ def _add_inputs(parser: argparse.ArgumentParser) -> None:
         "device that is here)",
     )
     parser.add_argument("--seed", type=_seed, metavar="N", help="the seed (default: a fresh one)")
-    parser.add_argument(
-        "--field",
-        action="store_true",
-        help="compare on exact numbers, too, without tolerances (docs/field.md)",
-    )
 
 
 def _add_compile(parser: argparse.ArgumentParser) -> None:

@@ -60,6 +60,17 @@ def test_mistakes_are_found(change: dict[str, str]) -> None:
     assert result.reason.startswith("argument 1[")
 
 
+def test_a_function_that_only_one_kernel_has_is_no_difference() -> None:
+    """Such as a port that approximates it."""
+    result = _compared(rows(change="math.erf"), rows(change="math.tanh"), _rows(), 5)
+    assert (result.verdict, result.unknown) == ("refused", 0)
+    assert result.reason is not None
+    assert result.reason.endswith("has no laws in the field, and only the source has it")
+    assert (
+        _compared(rows(change="math.erf"), rows(change="math.erf"), _rows(), 5).verdict == "agree"
+    )
+
+
 def test_what_is_not_followed_is_no_agreement() -> None:
     source = rows(change="math.absf").replace(
         "memref.store",
@@ -110,6 +121,7 @@ def test_a_check_with_exact_numbers() -> None:
     (drawn,) = [each for each in right.comparisons if each.device == "field"]
     assert drawn.verdict is Verdict.AGREES
     assert drawn.message == "85 of 85 elements depend on floats, and are equal"
+    assert (right.exact, xtile.check(rows(), rows(), devices=[], **sizes).exact) == ("agrees", None)
     # A millionth in a sum of 16 exponentials is below every tolerance.
     wrong = xtile.check(rows(), rows(start="1.0e-6"), devices=[], field=True, **sizes)
     verdicts = {each.device: each.verdict for each in wrong.comparisons if each.inputs != "random"}

@@ -3,7 +3,8 @@
     python -m tests.ports.crossing [--from LANGUAGE] [--to LANGUAGE] [--kernel NAME] [--output FILE]
 
 prints a line for each port and the table of docs/conformance.md. A text is printed and read again
-before it runs. Kernels that are in the file of `--output` are not ported again.
+before it runs. Kernels that are in the file of `--output` are not ported again. With `--field`
+ports are compared on exact numbers, too, and a second table counts what these say.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Crossing:
             is no port.
         back_reason: Why that is refused or wrong.
         seconds: How long it took.
+        exact: What the comparison on exact numbers says of the port; None without one.
+        back_exact: The same of the port of the port.
     """
 
     source: str
@@ -64,9 +67,11 @@ class Crossing:
     back: str
     back_reason: str
     seconds: float
+    exact: str | None = None
+    back_exact: str | None = None
 
 
-def crossings(kernel: Kernel, targets: Iterable[str]) -> Iterable[Crossing]:
+def crossings(kernel: Kernel, targets: Iterable[str], *, field: bool = False) -> Iterable[Crossing]:
     """What becomes of a kernel in languages."""
     module = kernel.read()
     trials = trials_of(kernel, module)
@@ -74,19 +79,21 @@ def crossings(kernel: Kernel, targets: Iterable[str]) -> Iterable[Crossing]:
         raise ArgumentError(f"{kernel.name}: there is nothing to compare")
     for target in targets:
         began = time.monotonic()
-        port, verdict, reason = _ported(trials, module, target)
-        back, back_reason = "", ""
-        if verdict == "right" and port is not None:
-            _, back, back_reason = _ported(trials, port, kernel.language)
+        there = _ported(trials, module, target, field)
+        back = _Ported(None, "", "")
+        if there.verdict == "right" and there.module is not None:
+            back = _ported(trials, there.module, kernel.language, field)
         yield Crossing(
             kernel.language,
             kernel.name,
             target,
-            verdict,
-            reason,
-            back,
-            back_reason,
+            there.verdict,
+            there.reason,
+            back.verdict,
+            back.reason,
             round(time.monotonic() - began, 1),
+            there.exact,
+            back.exact,
         )
 
 
@@ -112,21 +119,32 @@ def by_name(signature: Signature, values: list[Any]) -> dict[str, Any]:
     return dict(zip((each.name for each in signature.parameters), flat, strict=True))
 
 
-def _ported(trials: Trials, module: ModuleOp, target: str) -> tuple[ModuleOp | None, str, str]:
+@dataclass(frozen=True)
+class _Ported:
+    """A port, its verdict, the reason of it, and what the exact numbers say."""
+
+    module: ModuleOp | None
+    verdict: str
+    reason: str
+    exact: str | None = None
+
+
+def _ported(trials: Trials, module: ModuleOp, target: str, field: bool) -> _Ported:
     try:
         made = xtile.translate(module, target)
     except (DiagnosticError, OptionError) as error:
-        return None, "refused", _words(error)
+        return _Ported(None, "refused", _words(error))
     try:
         text, ending = text_of(made)
         port = xtile.parse(text, language=_LANGUAGES[ending])
-        result = compare(trials, port, sanitize=False)
+        result = compare(trials, port, sanitize=False, field=field)
     except (ArgumentError, DiagnosticError) as error:
-        return None, "wrong", _words(error)
+        return _Ported(None, "wrong", _words(error))
     worst = result.worst
     if result.verdict is Verdict.AGREES:
-        return port, "right", ""
-    return port, "wrong", "it ran nowhere" if worst is None else worst.error_text()
+        return _Ported(port, "right", "", result.exact)
+    reason = "it ran nowhere" if worst is None else worst.error_text()
+    return _Ported(port, "wrong", reason, result.exact)
 
 
 def _words(error: BaseException) -> str:
@@ -142,6 +160,7 @@ def main() -> None:
     parser.add_argument("--kernel")
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--field", action="store_true")
     options = parser.parse_args()
     done = _read(options.output)
     known = {(each.source, each.kernel, each.target) for each in done}
@@ -152,7 +171,7 @@ def main() -> None:
             if options.kernel not in (None, name) or not wanted:
                 continue
             try:
-                for each in crossings(kernel, wanted):
+                for each in crossings(kernel, wanted, field=options.field):
                     done.append(each)
                     print(json.dumps(asdict(each)), flush=True)
                     if options.output:
@@ -161,6 +180,7 @@ def main() -> None:
             except Exception as error:
                 print(f"{source} {name}: {type(error).__name__}: {_words(error)}", flush=True)
     print(table_of(done))
+    print(exact_table_of(done))
 
 
 def _read(path: Path | None) -> list[Crossing]:
@@ -182,6 +202,23 @@ def table_of(done: list[Crossing]) -> str:
                 counts = [there[word] for word in ("right", "refused", "wrong")]
                 backs = ", ".join(str(back[word]) for word in ("right", "refused", "wrong"))
                 cells = [source, target, len(own), *counts, backs]
+                lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def exact_table_of(done: list[Crossing]) -> str:
+    """What the exact numbers say of ports, and of the ports of these back again."""
+    lines = ["| from | to | agree | refused | differ | and back: agree, refused, differ |"]
+    lines.append("|---|---|--:|--:|--:|---|")
+    for source in FAMILIES:
+        for target in FAMILIES:
+            own = [each for each in done if (each.source, each.target) == (source, target)]
+            there = Counter(each.exact for each in own if each.exact)
+            back = Counter(each.back_exact for each in own if each.back_exact)
+            if there:
+                words = ("agrees", "refused", "differs")
+                backs = ", ".join(str(back[word]) for word in words)
+                cells = [source, target, *(there[word] for word in words), backs]
                 lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)
 

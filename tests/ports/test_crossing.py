@@ -10,7 +10,7 @@ import os
 import pytest
 
 from tests.ports.corpus import FAMILIES, kernels_of
-from tests.ports.crossing import Crossing, crossings, table_of
+from tests.ports.crossing import Crossing, crossings, exact_table_of, table_of
 
 SAMPLE = {
     "tensorlang": ("gemm_f16",),
@@ -52,3 +52,11 @@ def test_the_table_counts() -> None:
     done = [one("right", "right"), one("right", "refused"), one("wrong", ""), one("refused", "")]
     last = table_of(done).splitlines()[-1]
     assert last == "| triton | xegpu | 4 | 2 | 1 | 1 | 1, 1, 0 |"
+
+
+def test_the_table_of_exact_numbers_counts_what_is_refused_on_its_own() -> None:
+    def one(exact: str | None, back: str | None) -> Crossing:
+        return Crossing("triton", "k", "xegpu", "right", "", "right", "", 1.0, exact, back)
+
+    done = [one("agrees", "refused"), one("refused", None), one(None, None)]
+    assert exact_table_of(done).splitlines()[-1] == "| triton | xegpu | 1 | 1 | 0 | 0, 1, 0 |"

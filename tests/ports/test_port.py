@@ -45,6 +45,7 @@ def test_a_product_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixtu
     ports = {port["target"]: port for port in report["ports"]}
     assert list(ports) == ["xegpu", "spirv", "cuda_tile", "triton"]
     assert {port["verdict"] for port in ports.values()} == {"agrees"}
+    assert {port["exact"] for port in ports.values()} == {"agrees"}
     accesses = {name: port["structured_accesses"] for name, port in ports.items()}
     assert accesses == {"xegpu": 5, "spirv": 5, "cuda_tile": 3, "triton": 0}
     assert [port["matrix_products"] for port in ports.values()] == [2, 2, 1, 1]
@@ -56,7 +57,7 @@ def test_a_product_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixtu
     # NVIDIA's assembler takes no tensor core for 8 rows.
     assert instructions["FFMA"] > 0
     shown = capsys.readouterr().out
-    assert shown.count("agrees") == 4
+    assert shown.count("agrees") == 2 * 4
     assert f"{out}/report.html shows the ports line by line" in shown
 
 
@@ -148,6 +149,42 @@ def test_a_wrong_port_is_shown_and_reproduced(
     assert port["verdict"] == "differs"
     assert (tmp_path / "out" / "rows.tensorlang.py").exists()
     assert "#c00" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_difference_below_every_tolerance_is_found_on_exact_numbers(
+    tmp_path: Path, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = xtile.ports.port.translate_to
+
+    def wrong(*arguments: Any) -> ModuleOp:
+        text = xtile.to_text(right(*arguments), "tensorlang")
+        assert " 0.0 : f32" in text
+        return xtile.parse(text.replace(" 0.0 : f32", " 1.0e-7 : f32"), language="tensorlang")
+
+    monkeypatch.setattr(xtile.ports.port, "translate_to", wrong)
+    code, report = ported(tmp_path / "out", kernel, "--to", "tensorlang", *SMALL)
+    (port,) = report["ports"]
+    assert (code, port["verdict"], port["exact"]) == (1, "differs", "differs")
+    floats = [each for each in port["checks"][0]["comparisons"] if each["device"] != "field"]
+    assert {each["verdict"] for each in floats} == {"agrees"}
+    code, report = ported(tmp_path / "out", kernel, "--to", "tensorlang", "--no-field", *SMALL)
+    (port,) = report["ports"]
+    assert (code, port["verdict"], port["exact"]) == (0, "agrees", "")
+
+
+@pytest.mark.slow
+def test_what_exact_numbers_refuse_falls_back_to_floats_and_is_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    (folder / "rows.mlir").write_text(rows(change="math.erf"))
+    out = tmp_path / "out"
+    assert main(["port", str(folder), "--to", "tensorlang", *SMALL, "-o", str(out)]) == 0
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["exact"] == {"core to tensorlang": {"refused": 1}}
+    assert summary["kernels"][0]["verdicts"] == {"tensorlang": "agrees"}
+    assert "to tensorlang on exact numbers: 1 refused" in capsys.readouterr().out
 
 
 def test_nothing_half_written_stays(

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.arguments.binding import bind
-from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.errors import ArgumentError, DeviceError, UnfitLaunchError
 from xtile.checking.copies import arrays_of, copied
 from xtile.checking.results import Comparison, Verdict
-from xtile.checking.trials import LAUNCH_SECONDS, Trial
+from xtile.checking.trials import Trial
 from xtile.launch.executable import FIELD_NAME, Grid, Kernel
 from xtile.launch.field import load_for_field
 from xtile.launch.run import checked_sizes
@@ -194,7 +194,12 @@ class _Comparing:
     def _difference(self, field: Field) -> str | None:
         """The first element that differs."""
         own = [_own(self._arguments) for _ in self._sides]
-        launched = [side.launched(field, each) for side, each in zip(self._sides, own, strict=True)]
+        launched: list[FieldInterpretation] = []
+        without_laws: list[set[str]] = []
+        for side, each in zip(self._sides, own, strict=True):
+            field.without_laws = set()
+            launched.append(side.launched(field, each))
+            without_laws.append(field.without_laws)
         known: list[npt.NDArray[np.bool_]] = []
         unseen: list[npt.NDArray[np.bool_]] = []
         for (label, left), (_, right) in zip(*map(_arrays, own), strict=True):
@@ -202,6 +207,7 @@ class _Comparing:
             equal = numbers_agree(a, b)
             if not equal.all():
                 index = ", ".join(str(each) for each in np.argwhere(~equal)[0])
+                _check_functions(without_laws[0], without_laws[1], f"{label}[{index}]")
                 return f"{label}[{index}]"
             is_unknown, is_nan = states(a)
             known.append(is_unknown.ravel())
@@ -223,6 +229,23 @@ class _Comparing:
             self._meant,
         )
 
+
+def _check_functions(source: set[str], port: set[str], where: str) -> None:
+    """Checks that a difference cannot come of a function that only one of two kernels computes.
+
+    Raises:
+        RefusedError: It may: the other kernel composes the function, or approximates it.
+    """
+    alone = sorted(source ^ port)
+    if alone:
+        owner = "source" if alone[0] in source else "port"
+        raise RefusedError(
+            f"{where} differs, but {alone[0]} has no laws in the field, and only the {owner} has it"
+        )
+
+
+_SECONDS = 30.0
+"""How long one launch of a check may take."""
 
 _VERDICTS = {
     "agree": Verdict.AGREES,
@@ -253,9 +276,11 @@ def comparison(
             entry=entry,
             port_entry=port_entry,
             seed=seed,
-            seconds=LAUNCH_SECONDS,
+            seconds=_SECONDS,
         )
         verdict, message = _VERDICTS[found.verdict], found.reason or found.words()
+    except UnfitLaunchError as error:
+        verdict, message = Verdict.NOT_RUN, str(error)
     except (ArgumentError, DiagnosticError) as error:
         verdict, message = Verdict.DIFFERS, str(error).splitlines()[0]
     return Comparison(

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from xtile.checking.comparison import Difference, Map
+from xtile.launch.executable import FIELD_NAME
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -24,6 +25,10 @@ class Verdict(Enum):
     AGREES = "agrees"
     DIFFERS = "differs"
     NOT_RUN = "not run"
+
+
+REFUSED = "refused"
+"""What the exact numbers say of a kernel that they cannot follow, and so nothing of the port."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,20 @@ class CheckResult:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all launches of the port agree that could be done."""
-        verdicts = {each.verdict for each in self.comparisons if each.kernel == "port"}
-        if Verdict.DIFFERS in verdicts:
+        """Whether all launches of the port agree that could be done, one of floats at least."""
+        of_port = [each for each in self.comparisons if each.kernel == "port"]
+        if Verdict.DIFFERS in {each.verdict for each in of_port}:
             return Verdict.DIFFERS
-        return Verdict.AGREES if Verdict.AGREES in verdicts else Verdict.NOT_RUN
+        of_floats = {each.verdict for each in of_port if each.device != FIELD_NAME}
+        return Verdict.AGREES if Verdict.AGREES in of_floats else Verdict.NOT_RUN
+
+    @property
+    def exact(self) -> str | None:
+        """What the comparison on exact numbers says: agrees, differs, or refused; None without."""
+        found = [each.verdict for each in self.comparisons if each.device == FIELD_NAME]
+        if not found:
+            return None
+        return REFUSED if found[0] is Verdict.NOT_RUN else found[0].value
 
     @property
     def agrees(self) -> bool:
@@ -135,6 +149,7 @@ class CheckResult:
         return {
             "kernel": self.kernel,
             "verdict": self.verdict.value,
+            "exact": self.exact,
             "seed": self.seed,
             "seconds": round(self.seconds, 3),
             "reproducer": self.reproducer,

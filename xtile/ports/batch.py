@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,17 @@ class Outcome:
 
     Attributes:
         kernel: Its path in the folder.
+        language: Its own language; empty where it failed.
         verdicts: By language the verdict; none where it failed.
+        exact: By language what the comparison on exact numbers says; empty without one.
         message: Why it failed.
         was_done: Whether it was there already.
     """
 
     kernel: str
-    verdicts: dict[str, str]
+    language: str = ""
+    verdicts: dict[str, str] = field(default_factory=dict[str, str])
+    exact: dict[str, str] = field(default_factory=dict[str, str])
     message: str = ""
     was_done: bool = False
 
@@ -62,15 +66,20 @@ def run_batch(options: Namespace) -> int:
         sys.stderr.write(f"xtile: error: {folder}: there is no kernel in the folder\n")
         return EXIT_INPUT_WRONG
     outcomes = _Batch(options, folder).run(kernels)
+    exact = _exact_of_routes(outcomes)
     summary = {
         "version": 1,
         "kernels": [{**vars(each), "right": each.is_right} for each in outcomes],
+        "exact": exact,
     }
     write_file(str(Path(options.output) / _SUMMARY), json.dumps(summary, indent=1) + "\n")
     print_table(_table(outcomes), width=120)
     done = sum(each.was_done for each in outcomes)
     right = sum(each.is_right for each in outcomes)
     write_standard_output(f"{right} of {len(outcomes)} kernels agree; {done} were done before\n")
+    for route, counts in exact.items():
+        found = ", ".join(f"{count} {word}" for word, count in counts.items())
+        write_standard_output(f"{route} on exact numbers: {found}\n")
     accepted = right if not options.no_check else sum(_is_translated(each) for each in outcomes)
     return EXIT_OK if accepted == len(outcomes) else EXIT_INPUT_WRONG
 
@@ -123,16 +132,16 @@ class _Batch:
         output = Path(self._options.output) / name
         own = copy(self._options)
         own.kernel = str(kernel)
-        done = _read_report(output, key_of(own))
+        done = _read_report(name, output, key_of(own))
         if done is not None:
-            return Outcome(name, done, was_done=True)
+            return replace(done, was_done=True)
         command = [sys.executable, "-m", "xtile", "port", str(kernel), "-o", str(output)]
         code, errors = self._run([*command, *words_of(self._options)])
-        made = _read_report(output, key_of(own))
+        made = _read_report(name, output, key_of(own))
         if made is not None:
-            return Outcome(name, made)
+            return made
         lines = errors.strip().splitlines() or [f"its process ended with {code}"]
-        return Outcome(name, {}, lines[0])
+        return Outcome(name, message=lines[0])
 
     def _run(self, command: Sequence[str]) -> tuple[int, str]:
         with self._lock:
@@ -148,15 +157,27 @@ class _Batch:
         return process.returncode, errors
 
 
-def _read_report(output: Path, key: str) -> dict[str, str] | None:
-    """The verdicts of a report that follows from the same things; None where there is none."""
+def _read_report(name: str, output: Path, key: str) -> Outcome | None:
+    """What a report says that follows from the same things; None where there is none."""
     try:
         words: dict[str, Any] = json.loads((output / JSON_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     if words.get("key") != key or not (output / PAGE_NAME).exists():
         return None
-    return {port["target"]: port["verdict"] for port in words["ports"]}
+    verdicts = {port["target"]: port["verdict"] for port in words["ports"]}
+    exact = {port["target"]: port["exact"] for port in words["ports"]}
+    return Outcome(name, words["language"], verdicts, exact)
+
+
+def _exact_of_routes(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+    """For each route how many ports agree, differ and are refused on exact numbers."""
+    routes: dict[str, Counter[str]] = {}
+    for each in outcomes:
+        for target, word in each.exact.items():
+            if word:
+                routes.setdefault(f"{each.language} to {target}", Counter())[word] += 1
+    return {route: dict(routes[route]) for route in sorted(routes)}
 
 
 def _table(outcomes: Sequence[Outcome]) -> Table:

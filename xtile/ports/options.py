@@ -27,5 +27,5 @@ def words_of(options: Namespace) -> list[str]:
     for option, value in (("--grid", options.grid), ("--block", options.block)):
         words += [option, ",".join(map(str, value))] if value is not None else []
     words += ["--seed", str(options.seed)] if options.seed is not None else []
-    words += ["--field"] if options.field else []
+    words += [] if options.field else ["--no-field"]
     return [*words, "--no-check"] if options.no_check else words

@@ -30,6 +30,8 @@ from xtile.translate.route import Options, translate_to
 REFUSED = "refused"
 """The verdict of a kernel that a language cannot express."""
 
+_EXACT = (Verdict.DIFFERS.value, REFUSED, Verdict.AGREES.value)
+
 UNCHECKED = "not checked"
 """The verdict of a port that nobody compared."""
 
@@ -90,6 +92,15 @@ class Port:
         return (Verdict.NOT_RUN if Verdict.NOT_RUN in verdicts else Verdict.AGREES).value
 
     @property
+    def exact(self) -> str:
+        """What the comparison on exact numbers says of all kernels; empty without one.
+
+        One that differs counts before one that is refused, and that before one that agrees.
+        """
+        found = {check.exact for check in self.checks}
+        return next((word for word in _EXACT if word in found), "")
+
+    @property
     def seconds(self) -> float:
         """How long the translation took."""
         return sum(form.seconds for form in self.forms if not form.is_of_a_tool)
@@ -101,6 +112,7 @@ class Port:
             "target": self.target.name,
             "chip": self.chip,
             "verdict": self.verdict,
+            "exact": self.exact,
             "seconds": round(self.seconds, 6),
             "structured_accesses": None if measures is None else measures.structured,
             "scattered_accesses": None if measures is None else measures.scattered,

@@ -92,6 +92,7 @@ class Report:
             table.add_column(heading, justify="right")
         table.add_column("ms", justify="right", min_width=5)
         table.add_column("largest error", overflow="fold")
+        table.add_column("exact", no_wrap=True)
         table.add_column("verdict", no_wrap=True)
         for port in self.ports:
             measures = port.measures
@@ -106,6 +107,7 @@ class Report:
                 "" if measures is None else str(measures.products),
                 f"{1000 * port.seconds:.0f}" if port.forms else "",
                 outcome(port, self.source),
+                port.exact,
                 port.verdict,
             )
         return table

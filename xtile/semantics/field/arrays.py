@@ -359,12 +359,12 @@ def agree(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def states(array: npt.NDArray[Any]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which elements are numbers that are not known, and which were computed and are NaN."""
+    """Which elements are numbers that are not known, and which were computed and tell nothing."""
     if not (isinstance(array, FieldArray) and is_float(array.dtype)):
         return np.zeros(array.shape, np.bool_), np.zeros(array.shape, np.bool_)
     cells = array.numbers()
     is_written = array.cells()["state"] & HELD != 0
-    return is_unknown(cells), is_written & np.isnan(cells["key"])
+    return is_unknown(cells), is_written & numbers.is_unseen(cells)
 
 
 def cells_of(value: Any) -> Cells:
@@ -402,8 +402,9 @@ def _converted(cells: Cells, target: np.dtype[Any]) -> Any:
         raise RefusedError("complex numbers are not followed in the field")
     if target.kind == "b":
         return (cells["key"] != 0)[()]
-    integers = whole("trunc", np.trunc, cells)["key"]
-    return integers.astype(target)[()]
+    integers = whole(np.trunc, cells)["key"]
+    with np.errstate(invalid="ignore"):
+        return integers.astype(target)[()]
 
 
 def _as_bytes(array: FieldArray) -> FieldArray:

@@ -23,6 +23,17 @@ def _of_keys(question: Callable[..., Any]) -> Rule:
     return lambda *operands: question(*(operand["key"] for operand in operands))
 
 
+def _of_order(question: Callable[..., Any]) -> Rule:
+    """A comparison: numbers that are equal by the laws may have other keys, by rounding errors."""
+
+    def compared(a: Cells, b: Cells) -> Any:
+        is_equal = (numbers.is_unknown(a) | numbers.is_unknown(b)) & numbers.agree(a, b)
+        is_equal &= ~numbers.is_unseen(a) & ~numbers.is_unseen(b)
+        return question(a["key"], where(is_equal, a["key"], b["key"]))
+
+    return compared
+
+
 def absolute(a: Cells) -> Cells:
     """The numbers that are not negative of each number and its negative."""
     return where(a["key"] < 0, numbers.negative(a), a)
@@ -99,7 +110,7 @@ def _clip(a: Cells, least: Cells, largest: Cells) -> Cells:
 
 def _whole(name: str) -> Rule:
     def rounded(a: Cells) -> Cells:
-        return numbers.whole(name, getattr(np, name), a)
+        return numbers.whole(getattr(np, name), a)
 
     return rounded
 
@@ -154,14 +165,14 @@ _LAWFUL: dict[str, Rule] = {
     **{name: _whole(name) for name in ("ceil", "floor", "rint", "trunc")},
 }
 
-_QUESTIONS = (
-    *("equal", "greater", "greater_equal", "less", "less_equal", "not_equal"),
-    *("isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or", "signbit"),
-)
+_COMPARISONS = ("equal", "greater", "greater_equal", "less", "less_equal", "not_equal")
+
+_QUESTIONS = ("isfinite", "isinf", "isnan", "logical_and", "logical_not", "logical_or", "signbit")
 
 RULES: Mapping[str, Rule] = {
     **_LAWFUL,
     **{name: _of_keys(getattr(np, name)) for name in _QUESTIONS},
+    **{name: _of_order(getattr(np, name)) for name in _COMPARISONS},
 }
 """The rule for each function of numpy's that has one, by its name."""
 

@@ -15,6 +15,7 @@ from xtile.semantics.field.numbers import (
     Field,
     RefusedError,
     known,
+    shown,
     unknown,
 )
 from xtile.semantics.state import State
@@ -108,13 +109,13 @@ class FieldInterpretation:
         return None
 
     def show(self) -> None:
-        """Writes the keys of the numbers into memory: floats between -4 and 4, if unknown."""
+        """Writes floats that stand for the numbers into memory: between -4 and 4, if unknown."""
         for array in self._memories.values():
             if not is_float(array.dtype):
                 continue
-            cells = array.numbers()
+            values = shown(array.numbers())
             plain = array.view(np.ndarray)
-            plain[...] = cells["key"].astype(plain.dtype)
+            plain[...] = values.astype(plain.dtype)
 
 
 def _seen(array: npt.NDArray[Any], memory: FieldArray) -> FieldArray:

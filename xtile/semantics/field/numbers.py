@@ -1,17 +1,19 @@
 """Numbers of the field: arrays of cells, and arithmetic on them.
 
-A cell holds the residues of a number and a key, by which numbers are ordered and which is also its
-value as far as that is known:
+A cell holds the residues of a number and a key, which is computed beside them in f64. Numbers are
+ordered by their keys, and rounded to integers by them:
 
 - A number that comes from integers, literals and scalar arguments alone is known. Its key is its
   value, and functions of the value follow it.
-- Any other number is unknown. Its key follows from the residue modulo the largest prime. It is
-  between -4 and 4; half of all numbers are negative, a square never is.
+- Any other number is unknown. The key of an input is between -4 and 4; half of all are negative.
+  Keys have rounding errors, so whether numbers are equal, or 0, is a question to the residues.
 - Infinities and NaN are known numbers without residues. They come of what the keys would give in
   IEEE 754's arithmetic, so inf - inf, 0 / 0 and 0 inf are NaN.
 
 Residues that an exponential or a logarithm makes up at an end of the chain obey no laws. They are
-used, but not compared where another residue can be (`LAWFUL`).
+used, but not compared where another residue can be (`LAWFUL`). A number that is positive by its key
+need not have a root, or a logarithm, modulo each prime; where it has none modulo any, what is
+computed of it is not compared in this draw (`IMAGINARY`).
 """
 
 from __future__ import annotations
@@ -65,17 +67,33 @@ LAWFUL = 4, 8, 16
 
 _ALL_LAWFUL = sum(LAWFUL)
 
+IMAGINARY = 32
+"""The state of what comes of a root or a logarithm that the number has not modulo some prime."""
+
+_LARGEST_KEY = 1e75
+"""Keys of unknown numbers end here, and begin at the reciprocal, so that no product overflows."""
+
+_NEARLY = 1e-9
+"""By how much of their size keys may miss an integer, or its half, and are taken for it."""
+
 
 class RefusedError(UnlocatedError):
     """What is computed has no meaning in the field, such as arithmetic on the bits of a number."""
 
 
 class Field:
-    """One draw: the algebra and the literals in it."""
+    """One draw: the algebra and the literals in it.
+
+    Attributes:
+        algebra: The primes and the functions.
+        literals: What literals stand for.
+        without_laws: The functions without laws that were computed of unknown numbers.
+    """
 
     def __init__(self, seed: int) -> None:
         self.algebra = algebra_of(seed)
         self.literals = Literals(self.algebra)
+        self.without_laws: set[str] = set()
 
 
 _FIELD: ContextVar[Field] = ContextVar("field")
@@ -113,30 +131,48 @@ def known(values: Any) -> Cells:
 
 
 def unknown(residues: Residues) -> Cells:
-    """Residues as numbers that are not known."""
-    return _made(residues, np.asarray(HELD | UNKNOWN | _ALL_LAWFUL, np.uint8), np.float64(0))
+    """Residues as numbers that are not known, whose keys follow from them."""
+    state = np.asarray(HELD | UNKNOWN | _ALL_LAWFUL, np.uint8)
+    return _made(residues, state, field().algebra.order(residues))
 
 
 def _made(residues: Residues, state: Any, ieee: Any) -> Cells:
     """Numbers with residues, a state, and what IEEE 754's arithmetic gives for the keys.
 
-    Where that is not finite, it is the number. Where it is, it is the number's value, if known.
+    Where that is not finite, it is the number. Where it is, it is the number's key.
     """
-    algebra = field().algebra
     cells = np.zeros(
         np.broadcast_shapes(residues.shape[:-1], np.shape(state), np.shape(ieee)), CELL
     )
     is_finite = np.isfinite(ieee)
     cells["residues"] = where(is_finite[..., np.newaxis], residues, 0)
     cells["state"] = where(is_finite, state, HELD | _ALL_LAWFUL)
-    is_unknown = cells["state"] & UNKNOWN != 0
-    cells["key"] = where(is_unknown, algebra.order(residues), ieee)
+    cells["key"] = where(is_unknown(cells), _key(cells, ieee), ieee)
     return cells
+
+
+def _key(cells: Cells, ieee: Any) -> Any:
+    """The keys of unknown numbers: 0 for those that are 0 by the laws, and for no other."""
+    residues, state = cells["residues"], cells["state"]
+    is_lawful = np.stack([state & bit != 0 for bit in LAWFUL], axis=-1)
+    is_zero = ((residues == 0) | ~is_lawful).all(-1) & is_lawful.any(-1)
+    smallest = where(residues[..., 0] % 2 == 0, 1.0, -1.0) / _LARGEST_KEY
+    key = where(
+        np.abs(ieee) < 1 / _LARGEST_KEY,
+        where(ieee == 0, smallest, _sign(ieee) / _LARGEST_KEY),
+        ieee,
+    )
+    return where(is_zero, 0.0, np.clip(key, -_LARGEST_KEY, _LARGEST_KEY))
 
 
 def residues_of(cells: Cells) -> Residues:
     """The residues of numbers."""
     return cells["residues"].astype(np.int64)
+
+
+def shown(cells: Cells) -> Any:
+    """A float for each number, the same for numbers that are equal: its value, if it is known."""
+    return where(is_unknown(cells), field().algebra.order(residues_of(cells)), cells["key"])
 
 
 def is_unknown(cells: Cells) -> Any:
@@ -147,11 +183,15 @@ def is_unknown(cells: Cells) -> Any:
 def _state(*operands: Cells) -> Any:
     """The state of what is computed of numbers: lawful where all are, unknown where one is."""
     lawful: Any = _ALL_LAWFUL
-    hidden: Any = 0
+    marks: Any = HELD
     for operand in operands:
         lawful = lawful & operand["state"]
-        hidden = hidden | (operand["state"] & UNKNOWN)
-    return (np.uint8(HELD) | lawful | hidden).astype(np.uint8)
+        marks = marks | (operand["state"] & _MARKS)
+    return (marks | lawful).astype(np.uint8)
+
+
+_MARKS = UNKNOWN | IMAGINARY
+"""What is so of a result where it is so of an operand."""
 
 
 def add(a: Cells, b: Cells) -> Cells:
@@ -190,13 +230,17 @@ def _sign(key: Any) -> Any:
 
 def square_root(a: Cells) -> Cells:
     """The square roots; those of negative numbers are NaN."""
-    algebra = field().algebra
-    residues, state = residues_of(a), _state(a)
-    for bit, is_square in zip(
-        LAWFUL, np.moveaxis(algebra.are_squares(residues), -1, 0), strict=True
-    ):
-        state = where(is_square, state, state & ~np.uint8(bit))
-    return _simple(_made(algebra.root(residues), state, np.sqrt(a["key"])))
+    root = field().algebra.root(residues_of(a))
+    return _simple(_made(root, _state_of_squares(a), np.sqrt(a["key"])))
+
+
+def _state_of_squares(a: Cells) -> Any:
+    """The state of what only squares have: lawful where a number is one."""
+    state: Any = _state(a)
+    are_squares = np.moveaxis(field().algebra.are_squares(residues_of(a)), -1, 0)
+    for bit, is_square in zip(LAWFUL, are_squares, strict=True):
+        state = where(is_square, state, (state & ~np.uint8(bit)) | IMAGINARY)
+    return state
 
 
 def exp(a: Cells) -> Cells:
@@ -206,14 +250,15 @@ def exp(a: Cells) -> Cells:
     shifted = (state & ~np.uint8(_ALL_LAWFUL)) | ((state & _ALL_LAWFUL) >> 1 & (4 | 8))
     residues = algebra.exp(residues_of(a), fingerprints("exp", a))
     # That of an unknown number is finite, however large its key is.
-    keys = where(is_unknown(a), 1.0, np.exp(a["key"]))
+    limit = np.log(_LARGEST_KEY)
+    keys = np.exp(where(is_unknown(a), np.clip(a["key"], -limit, limit), a["key"]))
     return _simple(_zero_where(_made(residues, shifted, keys), np.isneginf(a["key"])))
 
 
 def log(a: Cells) -> Cells:
     """The logarithms; those of negative numbers are NaN."""
     algebra = field().algebra
-    state = _state(a)
+    state = _state_of_squares(a)
     shifted = (state & ~np.uint8(_ALL_LAWFUL)) | ((state & (4 | 8)) << 1)
     residues = algebra.log(residues_of(a), fingerprints("log", a))
     return _simple(_made(residues, shifted, np.log(a["key"])))
@@ -312,23 +357,26 @@ def _identity(cells: Cells) -> Residues:
 def function(name: str, ieee: Callable[..., Any], *operands: Cells) -> Cells:
     """A function without laws: a random number by its name, or its value of known numbers."""
     values = ieee(*(operand["key"] for operand in operands))
-    hidden: Any = np.zeros(np.shape(values), np.bool_)
-    for operand in operands:
-        hidden = hidden | is_unknown(operand)
+    state: Any = _state(*operands)
+    hidden = state & UNKNOWN != 0
     if not hidden.any():
         return known(values)
-    random = unknown(fingerprints(name, *operands))
-    return where(hidden, random, known(where(hidden, 0.0, values)))
+    field().without_laws.add(name)
+    random = fingerprints(name, *operands)
+    # Numbers that are equal need not have the same first residue that obeys the laws, then.
+    is_sure = (state & IMAGINARY == 0) | (state & LAWFUL[0] != 0)
+    state = where(is_sure, state | _ALL_LAWFUL, state & ~np.uint8(_ALL_LAWFUL))
+    order = field().algebra.order(random)
+    made = _made(random, state.astype(np.uint8), where(np.isfinite(values), values, order))
+    return where(hidden, made, known(where(hidden, 0.0, values)))
 
 
-_LARGEST_WHOLE = 100
-
-
-def whole(name: str, ieee: Callable[..., Any], a: Cells) -> Cells:
-    """A rounding to integers: of unknown numbers a random small integer by its name."""
-    span = 2 * _LARGEST_WHOLE + 1
-    random = fingerprints(name, a)[..., 0] % span - _LARGEST_WHOLE
-    return known(where(is_unknown(a), random, ieee(a["key"])))
+def whole(ieee: Callable[..., Any], a: Cells) -> Cells:
+    """A rounding to integers, by the keys."""
+    key = a["key"]
+    halves = np.rint(2 * key) / 2
+    is_near = is_unknown(a) & (np.abs(key - halves) <= _NEARLY * np.maximum(1.0, np.abs(key)))
+    return known(ieee(where(is_near, halves, key)))
 
 
 def matrix_product(a: Cells, b: Cells) -> Cells:
@@ -336,17 +384,15 @@ def matrix_product(a: Cells, b: Cells) -> Cells:
     residues = field().algebra.product(residues_of(a), residues_of(b))
     ieee = np.matmul(a["key"], b["key"])
     lawful = _all_lawful(a, -1)[..., :, np.newaxis] & _all_lawful(b, -2)[..., np.newaxis, :]
-    hidden = is_unknown(a).any(-1)[..., :, np.newaxis] | is_unknown(b).any(-2)[..., np.newaxis, :]
-    state = np.uint8(HELD) | lawful | where(hidden, np.uint8(UNKNOWN), np.uint8(0))
-    return _made(residues, state, ieee)
+    marks = _any_mark(a, -1)[..., :, np.newaxis] | _any_mark(b, -2)[..., np.newaxis, :]
+    return _made(residues, np.uint8(HELD) | lawful | marks, ieee)
 
 
 def total(a: Cells, axis: int) -> Cells:
     """The sums along an axis."""
     axis %= a.ndim
     residues = residues_of(a).sum(axis=axis) % field().algebra.primes
-    hidden = is_unknown(a).any(axis)
-    state = np.uint8(HELD) | _all_lawful(a, axis) | where(hidden, np.uint8(UNKNOWN), np.uint8(0))
+    state = np.uint8(HELD) | _all_lawful(a, axis) | _any_mark(a, axis)
     return _made(residues, state, a["key"].sum(axis=axis))
 
 
@@ -355,12 +401,25 @@ def _all_lawful(a: Cells, axis: int) -> npt.NDArray[np.uint8]:
     return np.bitwise_and.reduce(a["state"], axis=axis) & np.uint8(_ALL_LAWFUL)
 
 
+def _any_mark(a: Cells, axis: int) -> npt.NDArray[np.uint8]:
+    """The marks that any number along an axis has."""
+    return np.bitwise_or.reduce(a["state"], axis=axis) & np.uint8(_MARKS)
+
+
+def is_unseen(a: Cells) -> npt.NDArray[np.bool_]:
+    """Whether numbers cannot be compared in this draw: NaN, and what no residue tells."""
+    state = a["state"]
+    return (state & IMAGINARY != 0) & (state & _ALL_LAWFUL == 0) | np.isnan(a["key"])
+
+
 def agree(a: Cells, b: Cells) -> npt.NDArray[np.bool_]:
-    """Whether numbers are equal by the laws; NaN is equal to NaN."""
+    """Whether numbers are equal by the laws, or cannot be told apart; NaN is equal to NaN."""
     equal = residues_of(a) == residues_of(b)
     lawful = a["state"] & b["state"]
     checked = np.stack([lawful & bit != 0 for bit in LAWFUL], axis=-1)
-    checked[..., 0] |= ~checked.any(-1)
+    # After too many exponentials numbers are the same where the formulas are.
+    is_made_up = ~checked.any(-1) & ((a["state"] | b["state"]) & IMAGINARY == 0)
+    checked[..., 0] |= is_made_up
     is_symbol = ~np.isfinite(a["key"]) | ~np.isfinite(b["key"])
     same_symbol = (a["key"] == b["key"]) | (np.isnan(a["key"]) & np.isnan(b["key"]))
     return where(is_symbol, same_symbol, (equal | ~checked).all(-1))
