@@ -1,0 +1,1 @@
+"""`xtile lsp`: kernels in an editor (docs/editors.md)."""
