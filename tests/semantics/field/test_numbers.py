@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from tests.seeds import fresh_generator
 from xtile.semantics.field import functions
 from xtile.semantics.field.algebra import Algebra
+from xtile.semantics.field.arrays import made
 from xtile.semantics.field.numbers import (
     Cells,
     Field,
+    RefusedError,
     add,
     agree,
     computing_in,
@@ -35,6 +38,7 @@ from xtile.semantics.field.numbers import (
     unknown,
     whole,
 )
+from xtile.semantics.upstream.numbers import FLOATS
 
 COUNT = 40
 
@@ -302,6 +306,31 @@ def test_what_literals_mean() -> None:
     wrong = np.nextafter(np.nextafter(np.float32(0.1), np.float32(1)), np.float32(1))
     wrong = np.nextafter(wrong, np.float32(1))
     _assert_different(known(np.array([wrong])), known(np.array([np.float32(0.1)])))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64, FLOATS["bf16"].dtype])
+def test_signs_and_exponents_of_numbers_in_bits(dtype: Any) -> None:
+    cells = _random(2000)
+    numbers_ = made(cells, np.dtype(dtype))
+    width = 8 * numbers_.itemsize
+    bits = numbers_.view(f"i{numbers_.itemsize}")
+    plain = cells["key"].astype(dtype)
+    raw = plain.view(bits.dtype)
+    sign = raw.dtype.type(-(2 ** (width - 1)))
+    exponent = np.array(np.inf, dtype).view(raw.dtype)
+    mantissa = int(exponent & -exponent).bit_length() - 1
+    np.testing.assert_array_equal(bits & sign, raw & sign)
+    np.testing.assert_array_equal(bits & exponent, raw & exponent)
+    np.testing.assert_array_equal(bits >> raw.dtype.type(mantissa), raw >> mantissa)
+    _assert_equal((bits & ~sign).view(dtype).numbers(), functions.absolute(cells))
+    _assert_equal((bits ^ sign).view(dtype).numbers(), negative(cells))
+    with pytest.raises(RefusedError, match="signs and exponents looked at"):
+        bits & raw.dtype.type(1)
+    with pytest.raises(RefusedError, match="signs and exponents looked at"):
+        bits >> raw.dtype.type(1)
+    # A flush to zero of what is subnormal, as ports spell it.
+    flushed = np.where((bits & exponent) == 0, bits & sign, bits)
+    _assert_equal(flushed.view(dtype).numbers(), cells)
 
 
 def test_draws_are_independent() -> None:

@@ -27,6 +27,7 @@ from xtile.semantics.field.numbers import (
     CELL,
     HELD,
     LOST,
+    TYPES,
     Cells,
     RefusedError,
     is_unknown,
@@ -36,8 +37,7 @@ from xtile.semantics.field.numbers import (
 from xtile.semantics.upstream.numbers import FLOATS
 from xtile.semantics.values import Exact
 
-_TYPES: tuple[np.dtype[Any], ...] = tuple(dict.fromkeys(each.dtype for each in FLOATS.values()))
-_NUMBERS = {dtype: index for index, dtype in enumerate(_TYPES)}
+_NUMBERS = {dtype: index for index, dtype in enumerate(TYPES)}
 
 _BITS_OF_NUMBERS = "arithmetic on the bits of a number is not followed in the field"
 
@@ -391,7 +391,7 @@ def _poison(dtype: np.dtype[Any]) -> Any:
 _BF16 = FLOATS["bf16"].dtype
 
 
-_POISON = {dtype: _poison(dtype) for dtype in _TYPES}
+_POISON = {dtype: _poison(dtype) for dtype in TYPES}
 
 
 def _converted(cells: Cells, target: np.dtype[Any]) -> Any:

@@ -29,6 +29,7 @@ import numpy.typing as npt
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.field.algebra import CHAIN, Residues, algebra_of
 from xtile.semantics.field.literals import Literals
+from xtile.semantics.upstream.numbers import FLOATS
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -47,6 +48,9 @@ CELL = np.dtype(
     align=True,
 )
 """A number, or in memory one byte of it: which byte, and the number of its type."""
+
+TYPES: tuple[np.dtype[Any], ...] = tuple(dict.fromkeys(each.dtype for each in FLOATS.values()))
+"""The floating types by their numbers in cells."""
 
 LOST = 0b1100101
 """The first bits of the fraction of the NaN that stands for numbers in the bytes of their arrays.
