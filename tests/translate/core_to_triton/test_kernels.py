@@ -14,7 +14,6 @@ from tests.seeds import given_seed
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.folders import ALL_VARIABLE, releases
 from tests.triton_releases.judges import NEWEST, assembled, compiled, judge
-from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -28,17 +27,10 @@ SAMPLE = (
 NOT_COMPILED = {"matmul_block_pointers"}
 """What the newest release does not compile."""
 
-REFUSED = {
-    "matmul_mxfp4": "tt.dot_scaled cannot be translated to Triton",
-    "matmul_mxfp8": "Triton has no tensors of f8E8M0FNU",
-    "matmul_mxfp8_mxfp4": "tt.dot_scaled cannot be translated to Triton",
-}
-"""What cannot be lowered, and what is said."""
-
 
 def _names() -> list[str]:
     chosen = CASES if os.environ.get(ALL_VARIABLE) else SAMPLE
-    return [name for name in chosen if name not in {*NOT_COMPILED, *REFUSED}]
+    return [name for name in chosen if name not in NOT_COMPILED]
 
 
 def _again(name: str) -> ModuleOp:
@@ -61,13 +53,6 @@ def test_kernels_of_the_corpus(name: str) -> None:
     for release in releases():
         verdict = judge(release, text)
         assert verdict.accepted, (release, verdict.said)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str) -> None:
-    with pytest.raises(DiagnosticError, match=REFUSED[name]):
-        _again(name)
 
 
 @pytest.mark.slow

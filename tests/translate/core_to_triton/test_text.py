@@ -119,8 +119,40 @@ def test_functions_are_of_the_vendors_library() -> None:
             "arith.addf with core.rounding cannot be translated to Triton",
         ),
         (
-            "%z = arith.constant dense<0.0> : vector<8xf8E8M0FNU>",
-            "Triton has no tensors of f8E8M0FNU",
+            "%z = arith.constant dense<0.0> : vector<8xf6E3M2FN>",
+            "Triton has no tensors of f6E3M2FN",
+        ),
+        (
+            "%z = arith.constant dense<1.0> : vector<8xf8E8M0FNU>",
+            "constants of f8E8M0FNU have no form in Triton; load the scales",
+        ),
+        (
+            (
+                "%b = arith.constant dense<127> : vector<8xi8>\n"
+                "%s = arith.bitcast %b : vector<8xi8> to vector<8xf8E8M0FNU>\n"
+                "%z = arith.extf %s : vector<8xf8E8M0FNU> to vector<8xf32>"
+            ),
+            "Triton has no arithmetic on f8E8M0FNU; scales are those of core.scaled_contract",
+        ),
+        (
+            (
+                "%b = arith.constant dense<1> : vector<8x8xi8>\n"
+                "%n = core.unpack %b axis 1 : vector<8x8xi8> -> vector<8x16xf4E2M1FN>\n"
+                "%z = arith.extf %n : vector<8x16xf4E2M1FN> to vector<8x16xf32>"
+            ),
+            "Triton has no tensors of f4E2M1FN; only factors of core.scaled_contract are",
+        ),
+        (
+            (
+                "%a = arith.constant dense<1.0> : vector<32x32xf8E4M3FN>\n"
+                "%c = arith.constant dense<1.0> : vector<32x32xf32>\n"
+                "%b = arith.constant dense<127> : vector<32x2xi8>\n"
+                "%s = arith.bitcast %b : vector<32x2xi8> to vector<32x2xf8E8M0FNU>\n"
+                "%z = core.scaled_contract %a, %a, %c lhs_scale %s : vector<32x32xf8E4M3FN>, "
+                "vector<32x32xf8E4M3FN>, vector<32x32xf32> lhs_scale vector<32x2xf8E8M0FNU> "
+                "-> vector<32x32xf32>"
+            ),
+            "in Triton 32 factors share a scale of f8E8M0FNU, and not 16 one of f8E8M0FNU",
         ),
     ],
 )

@@ -19,13 +19,6 @@ from xtile.text.diagnostics import DiagnosticError
 
 CHIPS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "gfx1250")
 
-REFUSED = {
-    "matmul_mxfp4": "tt.dot_scaled",
-    "matmul_mxfp8": "tt.dot_scaled",
-    "matmul_mxfp8_mxfp4": "tt.dot_scaled",
-}
-"""The kernels that have no layouts, with the operation that has none."""
-
 NOT_COMPILED = {"matmul_block_pointers"}
 """What Triton 3.9 does not compile."""
 
@@ -47,10 +40,6 @@ def _chosen() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "chip"), _chosen())
 def test_kernels(name: str, chip: str) -> None:
     module = of_corpus(name)
-    if name in REFUSED:
-        with pytest.raises(DiagnosticError, match=REFUSED[name]):
-            laid_out(module, chip)
-        return
     made = laid_out(module, chip)
     assert not said_of(made, NEWEST, chip)
     run(made, CASES[name]())

@@ -30,7 +30,7 @@ from xtile.dialects.number_attributes import Rounding, saturates
 from xtile.dialects.triton.tt import ops as tt
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import TARGET, Lowering
-from xtile.translate.core_to_triton.types import is_of_tf32, tensor_of
+from xtile.translate.core_to_triton.types import is_of_scales, is_of_tf32, tensor_of
 from xtile.translate.fast_math import has_flag
 from xtile.translate.tiles.casts import (
     copy_sign,
@@ -192,6 +192,8 @@ def _select(operation: Operation, lowering: Lowering) -> None:
 def _constant(operation: Operation, lowering: Lowering) -> None:
     (result,) = operation.results
     value, type_ = cast("Any", operation.properties["value"]), tensor_of(result.type)
+    if is_of_scales(result.type):
+        raise lowering.error(f"constants of f8E8M0FNU have no form in {TARGET}; load the scales")
     if isinstance(value, IntegerAttr | FloatAttr):
         lowering.define(result, lowering.constant(cast("Any", value).value.data, type_))
         return

@@ -10,7 +10,7 @@ from xtile.dialects.triton.tt.enumerations import InputPrecision
 from xtile.translate.core_to_triton.tensor_builder import TensorBuilder
 from xtile.translate.tiles.casts import width_of
 
-_LEAST = 16
+LEAST_SIZE = 16
 """The least rows, columns and depth of a product, of factors of 16 bits and more.
 
 Source: Triton 3.4 to 3.9, `min_dot_size` of the backends of NVIDIA and AMD.
@@ -30,11 +30,11 @@ def dot(
     rows = builder.shape(a)[-2]
     columns = builder.shape(b)[-1]
     rank = len(builder.shape(a))
-    least_depth = _LEAST_DEPTH_OF_BYTES if _bits(builder, a) == _BYTE else _LEAST
-    a = _repeated(builder, _filled(builder, a, rank - 1, least_depth), rank - 2, _LEAST)
-    b = _repeated(builder, _filled(builder, b, rank - 2, least_depth), rank - 1, _LEAST)
+    least_depth = _LEAST_DEPTH_OF_BYTES if _bits(builder, a) == _BYTE else LEAST_SIZE
+    a = repeated(builder, _filled(builder, a, rank - 1, least_depth), rank - 2, LEAST_SIZE)
+    b = repeated(builder, _filled(builder, b, rank - 2, least_depth), rank - 1, LEAST_SIZE)
     for axis in (rank - 2, rank - 1):
-        sums = _repeated(builder, sums, axis, _LEAST)
+        sums = repeated(builder, sums, axis, LEAST_SIZE)
     made = builder.emit(tt.DotOp(a, b, sums, input_precision=precision)).results[0]
     shape = (*builder.shape(made)[:-2], rows, columns)
     return builder.extract(made, [0] * rank, shape)
@@ -47,7 +47,7 @@ def _bits(builder: TensorBuilder, value: SSAValue) -> int:
 _BYTE = 8
 
 
-def _repeated(builder: TensorBuilder, value: SSAValue, axis: int, least: int) -> SSAValue:
+def repeated(builder: TensorBuilder, value: SSAValue, axis: int, least: int) -> SSAValue:
     """A tensor that is repeated along a dimension until it has a least size."""
     shape = builder.shape(value)
     if shape[axis] >= least:
@@ -63,8 +63,8 @@ def _filled(builder: TensorBuilder, value: SSAValue, axis: int, least: int) -> S
     own = builder.shape(value)[axis]
     if own >= least:
         return value
-    repeated = _repeated(builder, value, axis, least)
+    several = repeated(builder, value, axis, least)
     limit = builder.constant(own, builder.tile(i32, (least,)))
     line = builder.cmpi("slt", builder.iota(least, i32), limit)
-    is_own = builder.along(line, axis, builder.shape(repeated))
-    return builder.select(is_own, repeated, builder.like(0, repeated))
+    is_own = builder.along(line, axis, builder.shape(several))
+    return builder.select(is_own, several, builder.like(0, several))

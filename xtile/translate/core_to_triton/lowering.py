@@ -31,6 +31,7 @@ from xtile.text.source import Source
 from xtile.translate.core_to_triton.barriers import Barriers
 from xtile.translate.core_to_triton.dots import dot
 from xtile.translate.core_to_triton.tensor_builder import TensorBuilder
+from xtile.translate.core_to_triton.types import is_of_scales
 
 TARGET = "Triton"
 
@@ -81,9 +82,27 @@ class Lowering(TensorBuilder):
         if says_how_to_round(operation) and not saturates(operation):
             # Directions, and zeros for subnormal numbers, have no word.
             refuse_rounding(operation, self)
+        self._refuse_arithmetic_on_scales(operation)
         if self.barriers.is_before(operation):
             self.emit(BarrierOp())
         super().translate(operation)
+
+    def _refuse_arithmetic_on_scales(self, operation: Operation) -> None:
+        """Checks that scales, which are bytes here, are only moved.
+
+        Raises:
+            DiagnosticError: Something is computed with them.
+        """
+        values = (*operation.operands, *operation.results)
+        is_computed = operation.dialect_name() in _COMPUTING or operation.name in _COMBINING
+        if (
+            is_computed
+            and operation.name not in _MOVING
+            and any(is_of_scales(v.type) for v in values)
+        ):
+            raise self.error(
+                f"{TARGET} has no arithmetic on f8E8M0FNU; scales are those of core.scaled_contract"
+            )
 
     # --- products ---
 
@@ -95,6 +114,18 @@ class Lowering(TensorBuilder):
     def multiplied(self, a: SSAValue, b: SSAValue, sums: SSAValue) -> SSAValue:
         return dot(self, a, b, sums, self.precision)
 
+
+_COMPUTING = ("arith", "math")
+_MOVING = ("arith.bitcast", "arith.constant", "arith.select")
+_COMBINING = (
+    "core.atomic_rmw",
+    "core.print",
+    "core.reduce",
+    "core.scan",
+    "vector.contract",
+    "vector.multi_reduction",
+    "vector.scan",
+)
 
 _MATRIX_UNITS: frozenset[tuple[Attribute, Attribute]] = frozenset(
     {

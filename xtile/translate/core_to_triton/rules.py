@@ -6,7 +6,7 @@ from xtile.translate.tiles.rules import rules_of
 
 _MODULES = {
     "arith": ("arithmetic",),
-    "core": ("atomics", "elements", "gathers", "messages", "pointers"),
+    "core": ("atomics", "elements", "gathers", "messages", "pointers", "scaled_products"),
     "func": ("functions",),
     "gpu": ("functions", "messages"),
     "math": ("arithmetic",),

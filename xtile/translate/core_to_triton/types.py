@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import FloatTF32Type, IndexType, TensorType, VectorType, f32
+from xdsl.dialects.builtin import (
+    Float8E8M0FNUType,
+    FloatTF32Type,
+    IndexType,
+    TensorType,
+    VectorType,
+    f32,
+    i8,
+)
 from xdsl.ir import Attribute
 
 from xtile.dialects.core.pointers import PointerType as CorePointerType
@@ -17,7 +25,7 @@ _NIBBLE = "i4"
 def element_of(type_: Attribute) -> Attribute:
     """The type of the elements of a vector or of a scalar, as Triton has it.
 
-    Numbers of tf32 are f32 that are rounded.
+    Numbers of tf32 are f32 that are rounded, and scales the bytes that they are held in.
 
     Raises:
         ValueError: It has no such elements.
@@ -28,6 +36,8 @@ def element_of(type_: Attribute) -> Attribute:
         return INDEX
     if isinstance(type_, FloatTF32Type):
         return f32
+    if isinstance(type_, Float8E8M0FNUType):
+        return i8
     if isinstance(type_, CorePointerType):
         return pointer_to(type_.pointee_type)
     if not is_float(type_) and (not is_integer(type_) or str(type_) == _NIBBLE):
@@ -39,6 +49,11 @@ def is_of_tf32(type_: Attribute) -> bool:
     """Whether a vector or a scalar of the source has numbers of tf32."""
     element = getattr(type_, "element_type", type_)
     return isinstance(element, FloatTF32Type)
+
+
+def is_of_scales(type_: Attribute) -> bool:
+    """Whether a vector or a scalar of the source has scales, which are powers of two."""
+    return isinstance(getattr(type_, "element_type", type_), Float8E8M0FNUType)
 
 
 def pointer_to(element: Attribute) -> PointerType:

@@ -24,6 +24,7 @@ from xtile.translate.triton_to_amdg.lowering import Lowering
 from xtile.translate.triton_to_amdg.pipelining import pipeline_loops
 from xtile.translate.triton_to_amdg.pointers import split_pointers
 from xtile.translate.triton_to_amdg.rules import RULES
+from xtile.translate.triton_to_amdg.scaled_products import compose_scaled
 
 
 def translate_module(
@@ -49,7 +50,7 @@ def translate_module(
     lanes = chip.subgroup_size
     machine = Machine(lanes, warps or _warps(module, lanes))
     lowering = Lowering(RULES, chip, machine, source_of(module), diagnostics)
-    split = split_pointers(module)
+    split = split_pointers(compose_scaled(module, chip))
     remove_dead_code(split)
     body = Block()
     with lowering.at_end_of(body):

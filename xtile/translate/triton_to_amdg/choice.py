@@ -23,7 +23,7 @@ from xtile.dialects.triton.encodings.matrix_units import (
     MatrixUnitEncodingAttr,
 )
 from xtile.dialects.triton.operation import shape_of
-from xtile.dialects.triton.tt.ops.products import DotOp
+from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 from xtile.dialects.walk import walk
 from xtile.targets.target import Target
 from xtile.translate.triton_to_amdg.axis_facts import AxisFacts
@@ -96,7 +96,7 @@ class Choice:
         self.accesses: dict[Operation, Layout] = {
             **layouts_of_accesses(function, machine, self.facts)
         }
-        dots = [each for each in walk(function) if isinstance(each, DotOp)]
+        dots = [each for each in walk(function) if isinstance(each, DotOp | DotScaledOp)]
         self.products: dict[Operation, Product] = {
             each: product_of(each, chip, machine) for each in dots
         }
@@ -129,7 +129,7 @@ class Choice:
         """The layout of tensors that nothing decides about."""
         return self.machine.blocked(shape_of(type_))
 
-    def _load_as_operands(self, dots: list[DotOp]) -> None:
+    def _load_as_operands(self, dots: list[DotOp | DotScaledOp]) -> None:
         """Loads operands of products in the layouts in which they are written to local memory."""
         for dot in dots:
             for index, value in enumerate((dot.a, dot.b)):
@@ -183,7 +183,7 @@ class Choice:
         rule = RULES.get(operation.name)
         if rule is not None:
             self._set(operation.results, rule(operation, self).result)
-        elif isinstance(operation, DotOp):
+        elif isinstance(operation, DotOp | DotScaledOp):
             self._set([operation.d], self.products[operation].layout)
         elif operation in self.accesses:
             self._set(operation.results, self.accesses[operation])
@@ -247,9 +247,8 @@ class Choice:
             return self.accesses[user]
         result = self._layouts.get(user.results[0]) if user.results else None
         match user:
-            case DotOp():
-                product = self.products[user]
-                return product.layout if index == 2 else None
+            case DotOp() | DotScaledOp():
+                return self.products[user].wanted(index)
             case scf.YieldOp():
                 holder = user.parent_op()
                 assert holder is not None

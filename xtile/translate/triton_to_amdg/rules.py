@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.triton.encodings.distributed import SliceEncodingAttr
 from xtile.dialects.triton.operation import element_of, shape_of, with_element
 from xtile.dialects.triton.tt.ops import DotOp, FpToFpOp, FuncOp
+from xtile.dialects.triton.tt.ops.products import DotScaledOp
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.value_names import give_name
 from xtile.translate.triton_to_amdg.buffers import as_buffer
@@ -218,6 +219,38 @@ def _dot(operation: DotOp, lowering: Lowering) -> None:
     lowering.define(operation.d, result)
 
 
+def _dot_scaled(operation: DotScaledOp, lowering: Lowering) -> None:
+    """A product with scales in the layouts of its unit."""
+    product = lowering.choice.products[operation]
+    assert product.scales is not None
+    factors = [
+        lowering.converted(lowering.in_layout(value, None), product.operand(index))
+        for index, value in enumerate((operation.a, operation.b))
+    ]
+    sums = _cast(lowering.in_layout(operation.c, product.layout), product.sums, lowering)
+    scales = [
+        None if value is None else lowering.in_layout(value, layout)
+        for value, layout in zip(
+            (operation.a_scale, operation.b_scale), product.scales, strict=True
+        )
+    ]
+    left, right = operation.elements
+    is_fast = operation.fastMath.value.data != 0
+    made = lowering.emit(
+        DotScaledOp(
+            factors[0],
+            scales[0],
+            factors[1],
+            scales[1],
+            sums,
+            lhs=left,
+            rhs=right,
+            fast_math=is_fast,
+        )
+    )
+    lowering.define(operation.d, _cast(made.d, element_of(operation.d.type), lowering))
+
+
 def _cast(value: SSAValue, element: Attribute, lowering: Lowering) -> SSAValue:
     """A tensor with other elements, which are as exact as these or rounded once."""
     before = element_of(value.type)
@@ -280,13 +313,6 @@ def _refuse_block(operation: Operation, lowering: Lowering) -> None:
     )
 
 
-def _refuse_scaled(operation: Operation, lowering: Lowering) -> None:
-    raise lowering.error(
-        f"{operation.name} has no layouts here so far; multiply the scales into the factors and "
-        "use tt.dot"
-    )
-
-
 RULES = RuleTable(
     {
         **dict.fromkeys(SHAPES, _with_other_shape),
@@ -301,7 +327,7 @@ RULES = RuleTable(
         **dict.fromkeys(("tt.splat", "tt.make_range", "tt.broadcast"), _elementwise),
         **dict.fromkeys(_REFUSED, _refuse_block),
         "tt.dot": _dot,
-        "tt.dot_scaled": _refuse_scaled,
+        "tt.dot_scaled": _dot_scaled,
         "tt.expand_dims": _expand_dims,
         "tt.func": _function,
     },

@@ -13,6 +13,7 @@ from math import prod
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.triton.encodings.distributed import LinearEncodingAttr
 from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import (
     AMDMfmaEncodingAttr,
@@ -22,13 +23,17 @@ from xtile.dialects.triton.encodings.matrix_units import (
 from xtile.dialects.triton.matrix_instructions import mfma_version
 from xtile.dialects.triton.operation import element_of, shape_of
 from xtile.dialects.triton.tt.enumerations import InputPrecision
-from xtile.dialects.triton.tt.ops.products import DotOp
+from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 from xtile.layouts.triton import Wmma
 from xtile.targets.target import MatrixUnit, Target
 from xtile.translate.triton_to_amdg.blocked import Machine
+from xtile.translate.triton_to_amdg.scaled_products import WIDTH, layout_of_scales, scaled_unit
 
 _FILLED_UP = 3
 """The version of WMMA whose operands may have less depth than the instruction."""
+
+_SUMS = 2
+"""The operand of a product that is added; before it are factors, and behind it scales."""
 
 _WMMA_WIDTHS = {1: 16, 2: 8}
 """The elements along K that a lane has in a row, by the version of WMMA."""
@@ -45,6 +50,7 @@ class Product:
         factors: The types of the operands' elements.
         sums: The type of the result's elements, before it is what the source asks for.
         precision: What factors of f32 are rounded to.
+        scales: The layouts of the scales of both factors, where these have scales.
     """
 
     layout: DistributedEncodingAttr
@@ -52,14 +58,23 @@ class Product:
     factors: tuple[Attribute, Attribute]
     sums: Attribute
     precision: InputPrecision = InputPrecision.IEEE
+    scales: tuple[LinearEncodingAttr, LinearEncodingAttr] | None = None
 
     def operand(self, index: int) -> DotOperandEncodingAttr:
         """The layout of the left or the right operand."""
         return DotOperandEncodingAttr(index, self.layout, self.width)
 
+    def wanted(self, index: int) -> DistributedEncodingAttr | None:
+        """The layout that is asked for of an operand; None of factors, which come in any one."""
+        if index < _SUMS:
+            return None
+        return self.layout if index == _SUMS or self.scales is None else self.scales[index - 3]
 
-def product_of(operation: DotOp, chip: Target, machine: Machine) -> Product:
-    """How a chip computes a `tt.dot`: with the first unit that fits, or in each lane."""
+
+def product_of(operation: DotOp | DotScaledOp, chip: Target, machine: Machine) -> Product:
+    """How a chip computes a product: with the first unit that fits, or in each lane."""
+    if isinstance(operation, DotScaledOp):
+        return _scaled_product(operation, chip, machine)
     sums = _sums(operation)
     for factors, precision in _ways(operation):
         names = [str(factor) for factor in factors]
@@ -102,6 +117,25 @@ def _ways(operation: DotOp) -> Iterator[tuple[tuple[Attribute, Attribute], Input
         yield (f16, f16), InputPrecision.IEEE
 
 
+def _scaled_product(operation: DotScaledOp, chip: Target, machine: Machine) -> Product:
+    """A product with scales, which `compose_scaled` has left alone."""
+    unit, shape = scaled_unit(operation, chip), shape_of(operation.d.type)
+    assert unit is not None
+    assert operation.a_scale is not None
+    assert operation.b_scale is not None
+    warps = _warps(unit.rows, unit.rows, operation, shape, machine.warps)
+    version = mfma_version(chip)
+    assert version is not None
+    instruction = (unit.rows, unit.rows, unit.depth)
+    layout = AMDMfmaEncodingAttr(version, warps, instruction, True)
+    scales = (
+        layout_of_scales(unit, shape_of(operation.a_scale.type), warps, 0),
+        layout_of_scales(unit, shape_of(operation.b_scale.type), warps, 1),
+    )
+    factors = element_of(operation.a.type), element_of(operation.b.type)
+    return Product(layout, WIDTH, factors, f32, scales=scales)
+
+
 def _fits(unit: MatrixUnit, operation: DotOp) -> bool:
     *_, rows, columns = shape_of(operation.d.type)
     depth = shape_of(operation.a.type)[-1]
@@ -130,7 +164,7 @@ def _layout(
     unit: MatrixUnit, operation: DotOp, chip: Target, machine: Machine
 ) -> DistributedEncodingAttr:
     shape = shape_of(operation.d.type)
-    warps = _warps(unit, operation, shape, machine.warps)
+    warps = _warps(unit.rows, unit.columns, operation, shape, machine.warps)
     instruction = (unit.rows, unit.columns, unit.depth)
     if unit.instruction == "MFMA":
         bits = 64 if unit.sums == "f64" else 32
@@ -146,7 +180,9 @@ def _layout(
     )
 
 
-def _warps(unit: MatrixUnit, operation: DotOp, shape: Sequence[int], warps: int) -> tuple[int, ...]:
+def _warps(
+    rows: int, columns: int, operation: DotOp | DotScaledOp, shape: Sequence[int], warps: int
+) -> tuple[int, ...]:
     """The warps along each dimension of the result.
 
     They go along rows only where a product feeds another one, so that a row stays in its warp;
@@ -154,7 +190,7 @@ def _warps(unit: MatrixUnit, operation: DotOp, shape: Sequence[int], warps: int)
     """
     if len(shape) == 3:
         return warps, 1, 1
-    tiles = [max(1, shape[0] // unit.rows), max(1, shape[1] // unit.columns)]
+    tiles = [max(1, shape[0] // rows), max(1, shape[1] // columns)]
     shares = [1, 1]
     while prod(shares) < warps:
         left = [tiles[d] // shares[d] for d in (0, 1)]
@@ -163,7 +199,7 @@ def _warps(unit: MatrixUnit, operation: DotOp, shape: Sequence[int], warps: int)
     return shares[0], shares[1]
 
 
-def _is_chained(operation: DotOp) -> bool:
+def _is_chained(operation: DotOp | DotScaledOp) -> bool:
     """Whether the left operand comes from a product, or the result becomes one's left operand."""
     return _comes_from_product(operation.a) or any(
         isinstance(other, DotOp) and other is not operation and operation.d in _sources(other.a)
