@@ -58,7 +58,14 @@ def test_dependencies_and_extras() -> None:
 
 def test_what_is_advertised() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert sorted(project["optional-dependencies"]) == ["amd", "intel", "lsp", "nvidia", "test"]
+    assert sorted(project["optional-dependencies"]) == [
+        "amd",
+        "docs",
+        "intel",
+        "lsp",
+        "nvidia",
+        "test",
+    ]
     systems = [c for c in project["classifiers"] if c.startswith("Operating System")]
     assert systems == ["Operating System :: POSIX :: Linux"]
     assert "(Linux" in (ROOT / "README.md").read_text()

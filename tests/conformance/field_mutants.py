@@ -108,7 +108,9 @@ def _example(name: str) -> tuple[list[Any], Any]:
 def outcome(port: Port, mutant: Mutant) -> tuple[str, str]:
     """What the field says of a mutant, and what a comparison of floats does."""
     try:
-        found = agree(port.source, mutant.module, port.arguments, port.grid, seed=1)
+        found = agree(
+            port.source, mutant.module, port.arguments, port.grid, seed=1, seconds=_SECONDS
+        )
     except (DiagnosticError, ValueError):
         field = "error"
     else:
