@@ -258,6 +258,20 @@ def test_vectors_are_spread_as_on_the_reference_device(lanes: int) -> None:
     assert seen > 20
 
 
+@pytest.mark.parametrize("rows", [2, 3, 8, 16])
+def test_narrower_blocks_are_left_operands_of_as_many_columns(rows: int) -> None:
+    """Blocks of 8 columns of f32 lie in lanes as dpas reads A of tf32."""
+    narrow = intel.VectorLayout(rows, 32, 16, narrowed=8)
+    assert (narrow.width, narrow.blocks, narrow.row_step) == (8, 4, 2)
+    assert narrow.has_padding == (rows == 3)
+    if rows == 8:
+        operand = intel.dpas_a(8, 8, 16, 32)
+        for register, lane, block in product(range(4), range(16), range(4)):
+            row, column = operand.apply(register=register, lane=lane)
+            place = narrow.layout.apply(register=register + 4 * block, lane=lane)
+            assert place == (row, column + 8 * block)
+
+
 def test_a_vector_of_no_multiple_of_the_lanes_has_padding() -> None:
     layout = intel.VectorLayout(3, 24, 16).layout
     assert layout.shape == (3, 32)

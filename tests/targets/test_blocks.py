@@ -10,6 +10,7 @@ from xtile.targets.blocks import (
     Bytes,
     Region,
     access_for,
+    least_alignment,
     region_obstacles,
     row_obstacle,
     shape_obstacle,
@@ -81,6 +82,18 @@ GOOD = Region(Bytes(64, 0), Bytes.of(128), Bytes.of(128), Bytes.of(0), 2**24)
 def test_a_region_that_is_legal() -> None:
     assert region_obstacles(PVC, GOOD) == []
     assert region_obstacles(PVC, Region()) == []
+
+
+@pytest.mark.parametrize(("size", "alignment"), [(1, 4), (2, 4), (4, 4), (8, 8)])
+def test_a_matrix_that_is_accessed_from_before_it(size: int, alignment: int) -> None:
+    """Whole elements, and words of 32 bits, lie between the two addresses."""
+    assert least_alignment(PVC, size) == alignment
+    region = Region(address=Bytes(alignment, 0))
+    assert region_obstacles(PVC, region, alignment=alignment) == []
+    (problem,) = region_obstacles(
+        PVC, Region(address=Bytes(alignment // 2, 0)), alignment=alignment
+    )
+    assert problem == f"the address is not known to be a multiple of {alignment} bytes"
 
 
 @pytest.mark.parametrize(

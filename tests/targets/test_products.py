@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from xdsl.dialects.builtin import bf16, f16, f32, i8, i16, i32
+from xdsl.dialects.builtin import FloatTF32Type, bf16, f16, f32, i8, i16, i32
 from xdsl.ir import Attribute
 
 from xtile.targets import INTEL
@@ -18,7 +18,8 @@ PVC, DG2, CPU, AMX = (for_spirv(INTEL.chips[chip]) for chip in ("pvc", "dg2", "c
 
 
 @pytest.mark.parametrize(
-    ("factor", "sums", "depth"), [(f16, f32, 16), (bf16, f32, 16), (i8, i32, 32)]
+    ("factor", "sums", "depth"),
+    [(f16, f32, 16), (bf16, f32, 16), (FloatTF32Type(), f32, 8), (i8, i32, 32)],
 )
 def test_exact_products(factor: Attribute, sums: Attribute, depth: int) -> None:
     unit = unit_for(PVC, PVC.matrix_units, (factor, factor), sums, lanes=16)
@@ -73,6 +74,12 @@ def test_products_that_round() -> None:
 
 
 # --- what compiles the code of lanes ---
+
+
+def test_llvm_has_no_products_of_tf32() -> None:
+    for target in (for_llvm(INTEL.chips["pvc"]), for_either(INTEL.chips["pvc"])):
+        found = unit_for(target, target.matrix_units, ("tf32", "tf32"), f32)
+        assert found == "LLVM has no products of tf32"
 
 
 def test_llvm_has_no_products_for_subgroups_of_eight() -> None:

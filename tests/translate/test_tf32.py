@@ -17,7 +17,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
 )
 from xtile.semantics.upstream.numbers import FLOATS
-from xtile.text.diagnostics import DiagnosticError
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.transforms.pad import pad
 from xtile.translate.route import Options, translate
 
@@ -50,12 +50,14 @@ def product(m: int = M, n: int = N, k: int = K, type: str = "tf32") -> str:
     return tile_kernel(PARAMETERS.format(**sizes), PRODUCT.format(**sizes))
 
 
+_ONE_SUBGROUP = (
+    'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
+    "known_block_size = array<i32: 16, 1, 1>"
+)
+
+
 def subgroup_product() -> str:
-    return product().replace(
-        'core.level = "tile"',
-        'core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32, '
-        "known_block_size = array<i32: 16, 1, 1>",
-    )
+    return product().replace('core.level = "tile"', _ONE_SUBGROUP)
 
 
 def arrays(m: int = M, n: int = N, k: int = K) -> list[Any]:
@@ -113,15 +115,63 @@ def test_sizes_that_are_no_powers_of_two() -> None:
 
 
 @pytest.mark.parametrize(
-    ("route", "chip"), [("core-to-xegpu", "pvc"), ("core-to-lane", "pvc"), ("core-to-lane", "cpu")]
+    ("route", "chip"), [("core-to-xegpu", "pvc"), ("core-to-lane", "dg2"), ("core-to-lane", "cpu")]
 )
 def test_for_lanes(route: str, chip: str) -> None:
-    """The text has no tf32, which LLVM and SPIR-V do not have."""
+    """Without an instruction the text has no tf32, which LLVM and SPIR-V do not have."""
     module = translate(read(subgroup_product()), route, Options(chip))
     assert "tf32" not in printed(module)
+    assert "xegpu.dpas" not in printed(module)
     a, b, out = arrays()
     run(module, a, b, out)
     check(a, b, out)
+
+
+@pytest.mark.parametrize("chip", ["pvc", "bmg"])
+@pytest.mark.parametrize("rows", [2, 6, 8, 16, 24, 64])
+@pytest.mark.parametrize("factor", ["loaded", "computed"])
+def test_on_the_matrix_unit(chip: str, rows: int, factor: str) -> None:
+    """A that is loaded comes in blocks of 8 columns; of others lanes exchange halves of rows."""
+    text = product(rows, 32, 24 if factor == "loaded" else 32)
+    if factor == "computed":
+        type_ = f"vector<{rows}x32xf32>"
+        text = text.replace(
+            "%p = arith.truncf %x", f"%h = arith.negf %x : {type_}\n%p = arith.truncf %h"
+        )
+    text = text.replace('core.level = "tile"', _ONE_SUBGROUP)
+    diagnostics = Diagnostics()
+    module = translate(read(text), "core-to-lane", Options(chip), diagnostics)
+    assert not [each.message for each in diagnostics if "matrix unit" in each.message]
+    assert "xegpu.dpas" in printed(module)
+    assert ("gpu.shuffle" in printed(module)) == (factor == "computed")
+    a, b, out = arrays(rows, 32, 24 if factor == "loaded" else 32)
+    run(module, a, b, out)
+    check(a, b, out if factor == "loaded" else -out)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_a_row_alone_is_no_product_of_the_matrix_unit(rows: int) -> None:
+    """Of 16 lanes 8 would have nothing of it."""
+    text = product(rows).replace('core.level = "tile"', _ONE_SUBGROUP)
+    diagnostics = Diagnostics()
+    module = translate(read(text), "core-to-lane", Options("pvc"), diagnostics)
+    (message,) = [each.message for each in diagnostics if "matrix unit" in each.message]
+    assert message.endswith(f"{rows} rows of 8 cannot be dealt to 16 lanes")
+    a, b, out = arrays(rows)
+    run(module, a, b, out)
+    check(a, b, out)
+
+
+def test_as_the_tensor_language() -> None:
+    """It has no tf32 and multiplies in f32, which loses nothing; a remark says so."""
+    diagnostics = Diagnostics()
+    module = translate(read(product()), "core-to-tensorlang", Options(), diagnostics)
+    found = [each.message for each in diagnostics]
+    assert found.count("multiplies in f32, because the tensor language has no tf32") == 2
+    a, b, out = arrays()
+    xtile.run(module, (a, b, out), 1)
+    scale = np.abs(a.astype(np.float64)) @ np.abs(b)
+    assert (np.abs(out - a.astype(np.float64) @ b) <= 2**-20 * scale).all()
 
 
 def test_on_an_opencl_device() -> None:

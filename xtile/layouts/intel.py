@@ -301,11 +301,13 @@ class VectorLayout:
         rows: Rows of the vector.
         columns: Columns of the vector.
         lanes: The lanes of the subgroup.
+        narrowed: Columns of a block where these are fewer; they divide the lanes.
     """
 
     rows: int
     columns: int
     lanes: int
+    narrowed: int | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -328,7 +330,7 @@ class VectorLayout:
     @cached_property
     def width(self) -> int:
         """Columns of a block."""
-        return self.columns if self.lanes % self.columns == 0 else self.lanes
+        return self.narrowed or (self.columns if self.lanes % self.columns == 0 else self.lanes)
 
     @cached_property
     def blocks(self) -> int:
@@ -352,6 +354,6 @@ class VectorLayout:
 
 
 @lru_cache(maxsize=256)
-def vector_layout(rows: int, columns: int, lanes: int) -> VectorLayout:
+def vector_layout(rows: int, columns: int, lanes: int, narrowed: int | None = None) -> VectorLayout:
     """The layout of a vector of a subgroup: one object for all vectors of the same shape."""
-    return VectorLayout(rows, columns, lanes)
+    return VectorLayout(rows, columns, lanes, narrowed)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
+from xdsl.dialects.arith import TruncFOp
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
+
+from xtile.dialects.upstream import value_type
 
 Maps = tuple[tuple[int, ...], ...]
 """For each operand the number of the iteration along each of its dimensions."""
@@ -33,6 +37,16 @@ def iteration_maps(operation: Operation) -> Maps:
     for iteration in (*sums, *lhs, *rhs):
         numbers.setdefault(iteration, len(numbers))
     return tuple(tuple(numbers[each] for each in map_) for map_ in (lhs, rhs, sums))
+
+
+def uses_as_factor(value: SSAValue) -> Iterator[Use]:
+    """The uses of a matrix; where it is cast to tf32, those of the result."""
+    for use in value.uses:
+        operation = use.operation
+        if isinstance(operation, TruncFOp) and str(value_type(operation.result.type)) == "tf32":
+            yield from operation.result.uses
+        else:
+            yield use
 
 
 def factors_of(operation: Operation) -> tuple[tuple[int, bool], tuple[int, bool]] | None:

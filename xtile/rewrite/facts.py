@@ -57,19 +57,21 @@ class Facts:
     def __init__(self) -> None:
         self._divisors: dict[SSAValue, int] = {}
         self._signs: dict[SSAValue, bool] = {}
-        self._assumed: dict[SSAValue, tuple[int, bool]] = {}
+        self._assumed: dict[SSAValue, tuple[int, bool, int]] = {}
 
-    def assume(self, value: SSAValue, divisor: int = 1, is_not_negative: bool = False) -> None:
+    def assume(
+        self, value: SSAValue, divisor: int = 1, is_not_negative: bool = False, least: int = 0
+    ) -> None:
         """Records what is known of a value from elsewhere; divisor 0 means that it is 0."""
-        self._assumed[value] = divisor, is_not_negative
+        self._assumed[value] = divisor, is_not_negative, least
         self._divisors[value] = divisor
         self._signs[value] = is_not_negative
 
     def supposing(self, divisors: Mapping[SSAValue, int]) -> Facts:
         """What would be known if values that are not negative had these divisors."""
         facts = Facts()
-        for value, (divisor, is_not_negative) in self._assumed.items():
-            facts.assume(value, divisor, is_not_negative)
+        for value, known in self._assumed.items():
+            facts.assume(value, *known)
         for value, divisor in divisors.items():
             facts.assume(value, divisor, True)
         return facts
@@ -108,7 +110,20 @@ class Facts:
         """
         if isinstance(value, int):
             return value
-        return self.divisor(value) if self.is_not_negative(value) else 0
+        known = self.divisor(value) if self.is_not_negative(value) else 0
+        return max(known, self._promised_least(value))
+
+    def _promised_least(self, value: SSAValue) -> int:
+        """What an assumption says that a value, or the same one before, is not below; or else 0."""
+        if value in self._assumed:
+            return self._assumed[value][2]
+        operation = value.owner
+        if not isinstance(operation, Operation):
+            return 0
+        name = self.name_of(operation)
+        own = self.promise_of(operation)[1] or 0 if name == "core.assume" else 0
+        is_same = name in ("arith.extsi", "arith.index_cast", "core.assume")
+        return max(own, self._promised_least(operation.operands[0]) if is_same else 0)
 
     def is_not_negative(self, value: SSAValue | int) -> bool:
         """Whether the value is known to be 0 or more, if nothing overflows."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.rebuilder import Rebuilder
 from xtile.text.source import attach_source, source_of
 from xtile.text.value_names import give_name
@@ -53,6 +54,20 @@ def with_kernels_replaced(
         give_name(new, old.name_hint)
     if source is not None:
         attach_source(result, source)
+    return result
+
+
+def rebuilt(old: FuncOp, emitter: Emitter) -> FuncOp:
+    """A kernel of the same signature, whose body is what the rules of an emitter make of it."""
+    body = emitter.new_block(old.body.block, [argument.type for argument in old.body.block.args])
+    with emitter.in_function(body):
+        emitter.translate_block(old.body.block)
+    result = FuncOp.create(
+        properties=old.properties.copy(),
+        attributes=old.attributes.copy(),
+        regions=[Region(body)],
+    )
+    result.location = old.location
     return result
 
 

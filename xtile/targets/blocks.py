@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from math import lcm
 
 from xtile.targets.lanes import LaneTarget
 from xtile.targets.target import BlockAccess, BlockShapes
@@ -117,10 +118,32 @@ def shape_obstacle(
     return f"there is no {action.value} of {blocks} of {rows}x{columns} elements of {size * 8} bits"
 
 
-def region_obstacles(access: BlockAccess, region: Region) -> list[str]:
-    """The restrictions that a matrix in memory does not meet, or is not known to meet."""
+def least_alignment(access: BlockAccess, size: int) -> int:
+    """What the address of a matrix must be a multiple of that can be accessed from before it.
+
+    The access begins at the multiple of `base_alignment` before the address. What that is too far
+    ahead, in whole elements, is added to the columns and to the width, which may then exceed the
+    pitch. Intel's compiler for Triton does so.
+
+    Args:
+        access: The block accesses.
+        size: Bytes of an element.
+    """
+    return lcm(access.width_alignment, size)
+
+
+def region_obstacles(
+    access: BlockAccess, region: Region, *, alignment: int | None = None
+) -> list[str]:
+    """The restrictions that a matrix in memory does not meet, or is not known to meet.
+
+    Args:
+        access: The block accesses.
+        region: The matrix.
+        alignment: What its address must be a multiple of; None for what instructions need.
+    """
     checks = (
-        (("the address", "be", "is"), region.address, access.base_alignment, 0),
+        (("the address", "be", "is"), region.address, alignment or access.base_alignment, 0),
         (("the pitch", "be", "is"), region.pitch, access.pitch_alignment, access.least_pitch),
         (("a row", "have", "has"), region.width, access.width_alignment, access.least_width),
         (("the first column", "be", "is at"), region.column, access.width_alignment, 0),

@@ -54,7 +54,7 @@ _XE2_BLOCK_ACCESS = BlockAccess(
     load={
         1: BlockShapes((32,), _HEIGHTS, (1, 2)),
         2: BlockShapes((16,), _HEIGHTS, (1, 2)),
-        4: BlockShapes((16,), _HEIGHTS, (1,)),
+        4: BlockShapes((8, 16), _HEIGHTS, (1,)),
     },
     load_transformed={
         1: BlockShapes((16,), (32,), (1, 2, 4)),

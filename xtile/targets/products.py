@@ -48,6 +48,8 @@ def unit_for(
         if a == b == "f32" and any(unit.a == "tf32" for unit in units):
             return "it rounds factors of f32 to tf32"
         return f"it has no products of {a} and {b}"
+    if a in target.compiler.missing_factors:
+        return f"{target.compiler.name} has no products of {a}"
     total = _name_of(sums)
     fitting = [unit for unit in fitting if unit.sums == total and (rounds or unit.is_exact)]
     if not fitting:

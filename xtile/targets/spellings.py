@@ -37,12 +37,18 @@ class MatrixSpelling:
         products: How the matrix unit is used; None if it is not.
         blocks: How two-dimensional blocks are accessed; None if each lane accesses its elements.
         extensions: The extensions that a driver which takes it reports, of OpenCL or of SPIR-V.
+        tf32_products: How the matrix unit is used for tf32, where it differs.
     """
 
     name: str
     products: Means | None
     blocks: Means | None
     extensions: tuple[str, ...] = ()
+    tf32_products: Means | None = None
+
+    def products_of(self, factor: str) -> Means | None:
+        """How the matrix unit is used for factors of a type; None if it is not."""
+        return (factor == "tf32" and self.tf32_products) or self.products
 
 
 FUNCTIONS = MatrixSpelling(
@@ -52,8 +58,12 @@ FUNCTIONS = MatrixSpelling(
     ("cl_intel_subgroup_matrix_multiply_accumulate", "cl_intel_subgroup_2d_block_io"),
 )
 
-FUNCTIONS_AND_VISA = MatrixSpelling("functions-and-visa", Means.FUNCTION, Means.VISA)
-"""Every driver of Intel's GPUs takes it: those before 2024 have no functions for blocks."""
+FUNCTIONS_AND_VISA = MatrixSpelling(
+    "functions-and-visa", Means.FUNCTION, Means.VISA, tf32_products=Means.VISA
+)
+"""Every driver of Intel's GPUs takes it: those before 2024 have no functions for blocks, and others
+for products of tf32.
+"""
 
 INLINE_VISA = MatrixSpelling("inline-visa", Means.VISA, Means.VISA)
 """Every driver takes it, too, but keeps sums of products in more registers than needed."""

@@ -83,8 +83,8 @@ class MatrixUnit:
 
     @property
     def is_exact(self) -> bool:
-        """Whether factors are as they were and sums wider: else each step is rounded."""
-        return self.a != self.sums and self.a != "tf32"
+        """Whether sums are wider than factors: else each step is rounded."""
+        return self.a != self.sums
 
 
 @dataclass(frozen=True)

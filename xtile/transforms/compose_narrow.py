@@ -25,12 +25,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.ub import PoisonOp
 from xdsl.dialects.vector import BroadcastOp, InsertOp
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtUIOp, TruncFOp, TruncIOp
 from xtile.dialects.core.packing import PackOp, UnpackOp
 from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
-from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import product_of_matrices
@@ -38,7 +37,7 @@ from xtile.dialects.vector.positions import ExtractOp
 from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
-from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import source_of
@@ -59,25 +58,14 @@ def compose_narrow(module: ModuleOp) -> ModuleOp:
     table = RuleTable(_RULES, otherwise=copy, keeps_rounding=True)
     composer = _Composer(table, "vectors", source_of(module))
     return with_kernels_replaced(
-        module, lambda kernel: any(each.name in _RULES for each in walk(kernel)), composer.function
+        module,
+        lambda kernel: any(each.name in _RULES for each in walk(kernel)),
+        lambda kernel: rebuilt(kernel, composer),
     )
 
 
 class _Composer(Emitter):
     """Rebuilds kernels."""
-
-    def function(self, old: FuncOp) -> FuncOp:
-        """A kernel without these operations."""
-        body = self.new_block(old.body.block, [argument.type for argument in old.body.block.args])
-        with self.in_function(body):
-            self.translate_block(old.body.block)
-        result = FuncOp.create(
-            properties=old.properties.copy(),
-            attributes=old.attributes.copy(),
-            regions=[Region(body)],
-        )
-        result.location = old.location
-        return result
 
     def make(
         self,

@@ -47,7 +47,7 @@ def machine_code(program: Program, chip: str, directory: Path) -> MachineCode:
     Raises:
         AssertionError: It cannot be compiled.
     """
-    return _counted(assembly_of(program.spirv, chip, directory, program.build_options))
+    return counted(assembly_of(program.spirv, chip, directory, program.build_options))
 
 
 def assembly_of(spirv: bytes, chip: str, directory: Path, options: str = "") -> str:
@@ -82,7 +82,8 @@ def _assembly(directory: Path) -> list[str]:
     return [file.read_text() for file in sorted(files) if "Symbol_Table" not in file.name]
 
 
-def _counted(text: str) -> MachineCode:
+def counted(text: str) -> MachineCode:
+    """How often instructions stand in the text of a kernel."""
     code = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
     prefetches = len(_PREFETCH.findall(code))
     return MachineCode(

@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 from xdsl.dialects.builtin import FunctionType, VectorType, i32, i64
 
-from tests.backends.intel.machine_code import MachineCode, assembly_of, machine_code
+from tests.backends.intel.machine_code import MachineCode, assembly_of, counted, machine_code
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
@@ -378,9 +378,9 @@ def test_inline_assembly_sends_the_compilers_own_messages(
 # --- tiles that subgroups share ---
 
 _OF_TRITON = """
-tt.func public @product(%A: !tt.ptr<{type}> {{tt.divisibility = 64 : i32}},
-    %B: !tt.ptr<{type}> {{tt.divisibility = 64 : i32}},
-    %C: !tt.ptr<f32> {{tt.divisibility = 64 : i32}}) {{
+tt.func public @product(%A: !tt.ptr<{type}> {{tt.divisibility = {divisor} : i32}},
+    %B: !tt.ptr<{type}> {{tt.divisibility = {divisor} : i32}},
+    %C: !tt.ptr<f32> {{tt.divisibility = {divisor} : i32}}) {{
   %c0 = arith.constant 0 : i32
   %step = arith.constant 32 : i32
   %side = arith.constant 128 : i32
@@ -451,9 +451,9 @@ gpu.module @kernels {{
 _OF_CUDA_TILE = """
 cuda_tile.module @kernels {{
   entry @product(%A: tile<ptr<{type}>>, %B: tile<ptr<{type}>>, %C: tile<ptr<f32>>) {{
-    %a0 = assume div_by<64>, %A : tile<ptr<{type}>>
-    %b0 = assume div_by<64>, %B : tile<ptr<{type}>>
-    %c0 = assume div_by<64>, %C : tile<ptr<f32>>
+    %a0 = assume div_by<{divisor}>, %A : tile<ptr<{type}>>
+    %b0 = assume div_by<{divisor}>, %B : tile<ptr<{type}>>
+    %c0 = assume div_by<{divisor}>, %C : tile<ptr<f32>>
     %av = make_tensor_view %a0, shape = [1024, 1024], strides = [1024, 1]
         : tensor_view<1024x1024x{type}, strides=[1024,1]>
     %bv = make_tensor_view %b0, shape = [1024, 1024], strides = [1024, 1]
@@ -498,12 +498,19 @@ _TILES: Mapping[str, tuple[Literal["ttir", "mlir"], str]] = {
 """Products of 1024 x 1024 by tiles of 128 x 128, 32 deep, in each language of tiles."""
 
 
-@pytest.mark.parametrize(("language", "type"), [("triton", "bf16"), *((k, "f16") for k in _TILES)])
-def test_products_of_tiles_on_pvc(language: str, type: str, tmp_path: Path) -> None:
-    """8 x 4 subgroups have 16 x 32 of a tile each; a step loads 16 x 32 of A and 32 x 32 of B."""
+@pytest.mark.parametrize(
+    ("language", "type", "divisor"),
+    [("triton", "bf16", 64), ("triton", "f16", 16), ("xegpu", "f16", 64), ("cuda_tile", "f16", 16)],
+)
+def test_products_of_tiles_on_pvc(language: str, type: str, divisor: int, tmp_path: Path) -> None:
+    """8 x 4 subgroups have 16 x 32 of a tile each; a step loads 16 x 32 of A and 32 x 32 of B.
+
+    Triton's launcher promises addresses that are multiples of 16 bytes only.
+    """
     rows, columns, depth, lanes = 16, 32, 32, 16
     form, text = _TILES[language]
-    program = compile_program(parse(text.format(type=type), language=form), for_spirv(PVC))
+    text = text.format(type=type, divisor=divisor)
+    program = compile_program(parse(text, language=form), for_spirv(PVC))
     (kernel,) = program.kernels.values()
     assert kernel.subgroup_size == lanes
     assert machine_code(program, "pvc", tmp_path) == MachineCode(
@@ -513,6 +520,41 @@ def test_products_of_tiles_on_pvc(language: str, type: str, tmp_path: Path) -> N
         prefetches=depth // lanes + columns // lanes,
         stores=rows // REPEAT * columns // lanes,
     )
+
+
+def _of_tf32(language: str) -> str:
+    """The product of f32 matrices whose factors are rounded to tf32."""
+    text = _TILES[language][1].format(type="f32", divisor=16)
+    if language == "triton":
+        return text.replace("tt.dot %x, %y, %t", "tt.dot %x, %y, %t, inputPrecision = tf32")
+    cast = {"cuda_tile": "ftof {0} : tile<{1}xf32> -> tile<{1}xtf32>"}.get(
+        language, "arith.truncf {0} : vector<{1}xf32> to vector<{1}xtf32>"
+    )
+    product = re.search(r" *%p = .*", text)
+    assert product is not None
+    casts = f"%xt = {cast.format('%x', '128x32')}\n%yt = {cast.format('%y', '32x128')}\n"
+    head, tail = text[: product.start()], text[product.start() :]
+    tail = tail.replace("%x, %y", "%xt, %yt", 1).replace("128x32xf32", "128x32xtf32", 1)
+    return head + casts + tail.replace("32x128xf32", "32x128xtf32", 1)
+
+
+@pytest.mark.parametrize("language", _TILES)
+def test_products_of_tf32_on_pvc(language: str, tmp_path: Path) -> None:
+    """The same with factors of tf32, of which a product is 8 deep."""
+    rows, columns, depth, lanes, deep = 16, 32, 32, 16, 8
+    module = parse(_of_tf32(language), language=_TILES[language][0])
+    program = compile_program(module, for_spirv(PVC))
+    text = assembly_of(program.spirv, "pvc", tmp_path, program.build_options)
+    assert counted(text) == MachineCode(
+        products=rows // REPEAT * columns // lanes * depth // deep,
+        # Blocks of A have 8 columns, those of B 16 rows.
+        loads=depth // deep + columns // lanes * depth // 16,
+        prefetches=depth // lanes + columns // lanes,
+        stores=rows // REPEAT * columns // lanes,
+    )
+    # One instruction rounds a number in each lane.
+    casts = re.findall(r"\bmov \(16\|M0\) +\S+:tf32 +\S+:f\b", text)
+    assert len(casts) == (rows + columns) * depth // lanes
 
 
 _ROWS = """

@@ -8,11 +8,15 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import xtile
 from tests.seeds import fresh_generator
-from tests.translate.core_to_xegpu.lowered import lower
+from tests.transforms.distribute.kernels import read
+from tests.translate.core_to_xegpu.lowered import kernel, lower
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
+from xtile.targets.lanes import XTILE
+from xtile.translate.route import Options, translate_to
 
 CONSTANTS = "%c0 = arith.constant 0 : index"
 
@@ -93,6 +97,26 @@ def test_text(name: str) -> None:
     assert body[: len(expected)] == expected
 
 
+def test_memory_that_begins_between_addresses_of_blocks() -> None:
+    """Blocks count from the address before it; the rest is added to columns and to the width."""
+    memref = "memref<64x64xf16>"
+    lowered = lower(
+        f"%A: {memref} {{core.alignment = 16 : i64}}, %R: {memref}",
+        f"{CONSTANTS}\n" + _copy(memref, "8x16xf16", memref, INSIDE, "%c0, %c0"),
+    )
+    assert lowered.remarks == []
+    expected = [
+        "%0 = memref.extract_aligned_pointer_as_index %A : memref<64x64xf16> -> index",
+        "%1 = arith.index_cast %0 : index to i64",
+        "%2 = arith.constant 63 : i64",
+        "%3 = arith.andi %1, %2 : i64",
+        "%4 = arith.index_cast %3 : i64 to index",
+    ]
+    start = lowered.body.index(expected[0])
+    assert lowered.body[start : start + len(expected)] == expected
+    assert "%6 = arith.subi %1, %3 : i64" in lowered.body
+
+
 # --- values at the edges ---
 
 DTYPES: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
@@ -110,6 +134,7 @@ ALIGNED = (
 )
 """Columns are even, as block accesses need."""
 
+INSIDE = "in_bounds = [true, true]"
 CHECKED = "in_bounds = [false, false]"
 TRANSPOSE = "permutation_map = affine_map<(d0, d1) -> (d1, d0)>"
 
@@ -215,3 +240,71 @@ def test_writes_at_the_edges(element: str, chip: str, transpose: bool) -> None:
                 expected[8 + row, column] = value
         _run(function, memory, values, start)
         np.testing.assert_array_equal(memory.astype(np.float64), expected.astype(np.float64))
+
+
+# --- memory that begins anywhere ---
+
+
+@pytest.mark.parametrize("element", DTYPES)
+@pytest.mark.parametrize("rest", [4, 16, 48, 60])
+def test_what_lies_before_memory_is_not_touched(element: str, rest: int) -> None:
+    """A view that begins behind an address of blocks is read and written to its own edges."""
+    generator = fresh_generator()
+    size = np.dtype(DTYPES[element]).itemsize
+    first, shape = rest // size, (16, 32)
+    vector = f"{shape[0]}x{shape[1]}x{element}"
+    view = f"memref<?x?x{element}, strided<[{PITCH}, 1]>>"
+    parameters = (
+        f"%p: !core.ptr<{element}>, %R: memref<{vector}>, %rows: index, %columns: index, "
+        "%i: index, %j: index"
+    )
+    body = f"""
+        %base = core.assume %p divisible_by 64 : !core.ptr<{element}>
+        %ahead = arith.constant {first} : index
+        %begin = core.pointer_add %base, %ahead : !core.ptr<{element}>, index
+        %known = core.assume %columns at_least 32 divisible_by 32 : index
+        %A = core.view %begin to offset: [0], sizes: [%rows, %known], strides: [{PITCH}, 1]
+            : !core.ptr<{element}> to {view}
+        %c0 = arith.constant 0 : index
+        %c2 = arith.constant 2 : index
+        %row = core.assume %i at_least 0 : index
+        %half = core.assume %j at_least 0 : index
+        %column = arith.muli %half, %c2 : index
+        %zero = arith.constant 0.0 : {element}
+        %v = vector.transfer_read %A[%row, %column], %zero {{{CHECKED}}} : {view}, vector<{vector}>
+        %w = vector.transfer_read %R[%c0, %c0], %zero {{{INSIDE}}}
+            : memref<{vector}>, vector<{vector}>
+        vector.transfer_write %v, %R[%c0, %c0] {{{INSIDE}}} : vector<{vector}>, memref<{vector}>
+        vector.transfer_write %w, %A[%row, %column] {{{CHECKED}}} : vector<{vector}>, {view}
+    """
+    size_of = "intel_reqd_sub_group_size = 16 : i32, known_block_size = array<i32: 16, 1, 1>"
+    text = kernel(parameters, body, size_of)
+    module = translate_to(read(text), "lane", Options("pvc", compiler=XTILE))
+    names = [operation.name for operation in module.walk()]
+    assert ("xegpu.load_nd" in names, "xegpu.store_nd" in names) == (True, True)
+    for start in [start for start in STARTS if min(start) >= 0]:
+        memory = np.full(64 * PITCH, np.nan, DTYPES[element])
+        matrix = np.lib.stride_tricks.as_strided(
+            memory[first:], SHAPE, (PITCH * size, size), writeable=True
+        )
+        matrix[:] = generator.uniform(-1, 1, SHAPE)
+        values = generator.uniform(-1, 1, shape).astype(DTYPES[element])
+        expected, loaded = memory.copy(), _window(matrix, start, shape)
+        for (i, j), value in np.ndenumerate(values):
+            if start[0] + i < SHAPE[0] and start[1] + j < SHAPE[1]:
+                expected[first + (start[0] + i) * PITCH + start[1] + j] = value
+        xtile.run(module, (memory, values, *SHAPE, start[0], start[1] // 2), 1)
+        np.testing.assert_array_equal(values.astype(np.float64), loaded)
+        np.testing.assert_array_equal(memory.astype(np.float64), expected.astype(np.float64))
+
+
+def test_columns_that_may_be_negative_need_an_address_of_blocks() -> None:
+    memref, attributes = _memref("f16")
+    parameters = f"%A: {memref} {attributes}, %R: memref<8x16xf16>, %i: index, %j: index"
+    body = f"{ALIGNED}\n" + _copy(memref, "8x16xf16", "memref<8x16xf16>", CHECKED, "%i, %column")
+    assert "xegpu.load_nd" in lower(parameters, body).names
+    aligned_less = parameters.replace("{core.", "{core.alignment = 16 : i64, core.", 1)
+    lowered = lower(aligned_less, body)
+    remark = lowered.remarks[0][1]
+    assert "an index that is checked is not known to be 0 or more" in remark
+    assert "xegpu.load_nd" not in lowered.names

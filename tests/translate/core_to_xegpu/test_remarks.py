@@ -103,9 +103,9 @@ GATHERS = [
         "alignment of the address",
         "memref<64x64xf16>",
         "8x16xf16",
-        "the address is not known to be a multiple of 64 bytes; "
+        "the address is not known to be a multiple of 4 bytes; "
         "give %A {core.alignment = 128 : i64}",
-        attributes="core.alignment = 32 : i64",
+        attributes="core.alignment = 2 : i64",
     ),
     _case(
         "pitch that is no multiple",

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.transfers import TransferReadOp
+from xtile.rewrite.contractions import uses_as_factor
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute_tiles.distribution import Distribution
@@ -27,7 +28,7 @@ def next_indices(operation: TransferReadOp) -> list[int] | None:
     It is asked for the factors of products in memory that is there before the loop.
     """
     loop = operation.parent_op()
-    uses = list(operation.result.uses)
+    uses = list(uses_as_factor(operation.result))
     is_factor = bool(uses) and all(
         isinstance(use.operation, ContractionOp) and use.index < 2 for use in uses
     )

@@ -52,9 +52,17 @@ class Bounds:
         low, high = self.range_of(tile)
         if least <= low and high <= most:
             return NOTHING
-        if self._may_wrap:
-            return None
-        expression = _expression_of_tile(tile)
+        return None if self._may_wrap else self._checked(_expression_of_tile(tile), least, most)
+
+    def require_number(self, number: SSAValue, least: int, most: int) -> Needs | None:
+        """What a launch must find for a number not to be below or above some."""
+        low, high = self._range_of_atom(number)
+        if least <= low and high <= most:
+            return NOTHING
+        return None if self._may_wrap else self._checked(_expression(number, _DEPTH), least, most)
+
+    def _checked(self, expression: Expression | None, least: int, most: int) -> Needs | None:
+        """What a launch must find of a number; None if it cannot tell, or it is never so."""
         if expression is None:
             return None
         check = LaunchCheck(expression, least, most)

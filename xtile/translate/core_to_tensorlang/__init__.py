@@ -12,6 +12,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import attach_source, source_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering
 from xtile.translate.core_to_tensorlang.rules import RULES
+from xtile.translate.core_to_tensorlang.tf32 import multiply_in_f32
 
 
 def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
@@ -28,6 +29,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     Raises:
         DiagnosticError: Something has no counterpart; the reasons are in docs/core-form.md.
     """
+    module = multiply_in_f32(module, diagnostics)
     source = source_of(module)
     lowering = Lowering(RULES[Level.BLOCK], source, diagnostics)
     body = Block()

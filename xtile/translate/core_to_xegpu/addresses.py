@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from xtile.dialects.core import ViewOp
+from xtile.dialects.core.pointers import PointerToIntegerOp
 from xtile.dialects.memref import views
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.lowering import INDEX, Lowering
@@ -32,5 +35,10 @@ def address_of(lowering: Lowering, root: SSAValue, offset: Index, size: int) -> 
 
 
 def _base(lowering: Lowering, root: SSAValue) -> SSAValue:
+    owner = root.owner
+    if isinstance(owner, ViewOp):
+        # The memory of a view may begin long before the pointer.
+        address = PointerToIntegerOp.build(operands=[owner.pointer], result_types=[i64])
+        return lowering.emit(address).result
     pointer = views.ExtractAlignedPointerAsIndexOp.build(operands=[root], result_types=[INDEX])
     return lowering.as_i64(lowering.emit(pointer).results[0])

@@ -25,7 +25,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.ub import is_poison
-from xtile.layouts.intel import VectorLayout
+from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.blocks import Action, shape_obstacle
@@ -40,6 +40,7 @@ from xtile.translate.core_to_xegpu.fragments import (
 from xtile.translate.core_to_xegpu.legality import (
     Block,
     Surface,
+    aligned,
     is_transposed,
     obstacles,
     remedy,
@@ -140,19 +141,24 @@ def _block_load(
     lowering: Lowering, block: Block, layout: VectorLayout, element: Attribute, result: SSAValue
 ) -> Fragment | str:
     """A read by block loads, or why they are not legal."""
-    unfit = _unfit(lowering, layout, element)
+    from xtile.translate.core_to_xegpu.products import form_of_operand
+
+    form, whole = form_of_operand(lowering, result), layout
+    if form.width is not None:
+        layout = vector_layout(layout.rows, layout.columns, layout.lanes, form.width)
+    unfit = _unfit(lowering, layout, element, form.width)
     surface = unfit if unfit is not None else surface_of(lowering, block)
     if isinstance(surface, str):
         return surface
-    from xtile.translate.core_to_xegpu.products import form_of_operand
-
-    form = form_of_operand(lowering, result)
     is_turned = is_transposed(block, surface.view)
+    if is_turned:
+        layout = whole
     misfit = _no_transposed_load if is_turned else _no_load
     missing = misfit(lowering, surface, layout, element, form)
     reason = _reason(lowering, block, surface, element, missing)
     if reason is not None:
         return reason
+    surface = aligned(lowering, surface, size_of(element))
     load = _load_transposed if is_turned else _load
     return load(lowering, surface, layout, element, form)
 
@@ -179,9 +185,11 @@ def _reason(
     return "; ".join(filter(None, (", ".join(found), advice)))
 
 
-def _unfit(lowering: Lowering, layout: VectorLayout, element: Attribute) -> str | None:
-    """Why a matrix is no number of blocks as wide as the subgroup; None if it is."""
-    if layout.width != lowering.subgroup_size or layout.has_padding:
+def _unfit(
+    lowering: Lowering, layout: VectorLayout, element: Attribute, width: int | None = None
+) -> str | None:
+    """Why a matrix is no number of blocks of a width, or as wide as the subgroup; None if it is."""
+    if layout.width != (width or lowering.subgroup_size) or layout.has_padding:
         return f"the matrix has {layout.columns} columns, no multiple of {lowering.subgroup_size}"
     if isa(element, IntegerType) and element.width.data == 1:
         return "elements have one bit"
@@ -194,8 +202,9 @@ def _no_load(
     """Why there is no instruction that loads blocks of a matrix; None if there is."""
     action = Action.LOAD_TRANSFORMED if form.is_packed else Action.LOAD
     width = layout.width * form.neighbours
-    lengths = {length for _, length in spans(layout, form.rows)}
-    return _no_access(lowering, action, size_of(element), lengths, {width})
+    step = layout.row_step
+    heights = {length * step for _, length in spans(layout, form.rows // step)}
+    return _no_access(lowering, action, size_of(element), heights, {width})
 
 
 def _no_access(
@@ -214,21 +223,22 @@ def _no_access(
 def _load(
     lowering: Lowering, surface: Surface, layout: VectorLayout, element: Attribute, form: BlockForm
 ) -> Fragment:
-    width = layout.width * form.neighbours
+    width, step = layout.width * form.neighbours, layout.row_step
+    piece = form.rows // step
     values: list[SSAValue] = []
     for first_column in range(0, layout.columns, width):
         column = lowering.add(surface.column, first_column)
-        for first, rows in spans(layout, form.rows):
-            descriptor = xegpu.descriptor(lowering, surface, (rows, width), element)
-            location = lowering.add(surface.row, first), column
-            length = rows * form.neighbours
+        for first, entries in spans(layout, piece):
+            descriptor = xegpu.descriptor(lowering, surface, (entries * step, width), element)
+            location = lowering.add(surface.row, first * step), column
+            length = entries * form.neighbours
             loaded = xegpu.load_nd(lowering, descriptor, location, length, packed=form.is_packed)
             values.append(_bits(lowering, loaded))
-    return of_values(layout, values, form.rows, form.neighbours)
+    return of_values(layout, values, piece, form.neighbours)
 
 
 def _bits(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """bf16 is carried as its bits; see `products.as_operand` for the way back."""
+    """bf16 is carried as its bits; see `operands.as_operand` for the way back."""
     vector_type = cast("VectorType[Attribute]", value.type)
     if not isinstance(vector_type.element_type, BFloat16Type):
         return value
@@ -265,14 +275,14 @@ def _load_transposed(
     """
     from xtile.translate.core_to_xegpu.pieces import slice_of, vector_bitcast
 
-    # What is no right operand is not packed, and its neighbours are those of a fragment.
-    piece = form.rows
     access = lowering.target.block_access
     assert access is not None
     shapes = access.load_transposed[_WORD]
     size = size_of(element)
     per_word = _WORD // size
     step = max(shapes.widths) * per_word
+    # What is no right operand is not packed, and its neighbours are those of a fragment.
+    piece = min(form.rows, step)
     words = xegpu.as_words(lowering, surface, per_word)
     pieces: list[SSAValue] = []
     for w in range(layout.blocks):
@@ -346,7 +356,7 @@ def _block_store(
     missing = _no_store(lowering, surface, target, fragment.layout, element)
     reason = _reason(lowering, target, surface, element, missing)
     if reason is None:
-        _store(lowering, surface, fragment, element)
+        _store(lowering, aligned(lowering, surface, size_of(element)), fragment, element)
     return reason
 
 
@@ -393,6 +403,7 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
     if isinstance(surface, str) or shapes is None or reason is not None:
         lowering.remark(f"prefetches nothing: {reason}")
         return
+    surface = aligned(lowering, surface, size_of(element))
     rows, columns = cast("tuple[int, int]", operation.block.get_values())
     if is_transposed(target, surface.view):
         rows, columns = columns, rows

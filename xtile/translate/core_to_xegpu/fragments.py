@@ -25,11 +25,13 @@ class BlockForm:
         rows: The most rows of a block.
         neighbours: How many neighbours of a row a lane gets.
         is_packed: Whether rows are packed in words of 32 bits.
+        width: The columns of a block where these are fewer than the lanes.
     """
 
     rows: int = PIECE
     neighbours: int = 1
     is_packed: bool = False
+    width: int | None = None
 
 
 @dataclass(frozen=True)

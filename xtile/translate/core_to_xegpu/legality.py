@@ -5,14 +5,17 @@ What such an instruction must meet stands in `xtile/targets/blocks.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, lcm
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
-from xtile.targets.blocks import Bytes, Region, access_for, region_obstacles
+from xtile.targets.blocks import Bytes, Region, access_for, least_alignment, region_obstacles
+from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.promises import missing_promise
 from xtile.translate.core_to_xegpu.views import View, type_of, view_of
@@ -47,6 +50,7 @@ class Surface:
         row: The row where the block begins.
         column: The column where the block begins.
         is_exact: Whether a row has no elements but the memref's, so that all of it may be read.
+        base: The address that columns count from; None for where the view begins.
     """
 
     view: View
@@ -56,6 +60,7 @@ class Surface:
     row: Index
     column: Index
     is_exact: bool
+    base: SSAValue | None = None
 
 
 def surface_of(lowering: Lowering, block: Block) -> Surface | str:
@@ -81,6 +86,37 @@ def surface_of(lowering: Lowering, block: Block) -> Surface | str:
     )
 
 
+def aligned(lowering: Lowering, surface: Surface, size: int) -> Surface:
+    """The same surface from an address that instructions take (`blocks.least_alignment`).
+
+    Args:
+        lowering: Where to emit.
+        surface: A surface without obstacles.
+        size: Bytes of an element.
+    """
+    access, view = lowering.target.block_access, surface.view
+    assert access is not None
+    known = _alignment(lowering, surface, size)
+    if known % access.base_alignment == 0:
+        return surface
+    address = address_of(lowering, view.root, view.outer, size)
+    mask = lowering.constant(access.base_alignment - 1, i64)
+    rest = lowering.pure(arith.AndIOp, address, mask)
+    ahead = lowering.divide_exactly(lowering.pure(_as_index, rest), size)
+    if isinstance(ahead, SSAValue):
+        lowering.facts.assume(ahead, gcd(known, access.base_alignment) // size, True)
+    return replace(
+        surface,
+        base=lowering.pure(arith.SubiOp, address, rest),
+        width=lowering.add(surface.width, ahead),
+        column=lowering.add(surface.column, ahead),
+    )
+
+
+def _as_index(value: SSAValue) -> arith.IndexCastOp:
+    return arith.IndexCastOp(value, IndexType())
+
+
 def is_transposed(block: Block, view: View) -> bool:
     """Whether the rows of the matrix are contiguous in memory."""
     return view.strides[1 - block.row] != 1
@@ -99,8 +135,14 @@ def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across
 
 def obstacles(lowering: Lowering, block: Block, surface: Surface, size: int) -> list[str]:
     """The restrictions that a block of elements of `size` bytes is not known to meet."""
-    base = lowering.alignment_of(surface.view.root)
-    return _violations(lowering, block, surface, size, lowering.facts, base)
+    alignment = _alignment(lowering, surface, size)
+    return _violations(lowering, block, surface, size, lowering.facts, alignment)
+
+
+def _alignment(lowering: Lowering, surface: Surface, size: int) -> int:
+    """What is known to divide the address where a surface begins."""
+    outer = lowering.facts.divisor(surface.view.outer) * size
+    return gcd(lowering.alignment_of(surface.view.root), outer)
 
 
 def remedy(lowering: Lowering, block: Block, surface: Surface, size: int) -> str | None:
@@ -120,7 +162,7 @@ def remedy(lowering: Lowering, block: Block, surface: Surface, size: int) -> str
 
 
 def _violations(
-    lowering: Lowering, block: Block, surface: Surface, size: int, facts: Facts, base: int
+    lowering: Lowering, block: Block, surface: Surface, size: int, facts: Facts, alignment: int
 ) -> list[str]:
     access = lowering.target.block_access
     assert access is not None
@@ -130,21 +172,29 @@ def _violations(
         return Bytes(facts.divisor(number) * size, facts.least(number) * size, exact)
 
     region = Region(
-        Bytes(gcd(base, facts.divisor(surface.view.outer) * size), 0),
+        Bytes(gcd(alignment, facts.divisor(surface.view.outer) * size), 0),
         known(surface.pitch),
         known(surface.width),
         known(surface.column),
         surface.height if isinstance(surface.height, int) else None,
     )
-    found = region_obstacles(access, region)
-    if not _stays_above(facts, block, surface.view):
+    found = region_obstacles(access, region, alignment=least_alignment(access, size))
+    is_shifted = alignment % access.base_alignment != 0
+    if not _stays_above(facts, block, surface.view, is_shifted=is_shifted):
         found.append("an index that is checked is not known to be 0 or more")
     return found
 
 
-def _stays_above(facts: Facts, block: Block, view: View) -> bool:
-    """Whether no checked index can be negative: that is inside of the root if the view is."""
+def _stays_above(facts: Facts, block: Block, view: View, *, is_shifted: bool) -> bool:
+    """Whether no checked index can be negative: that is inside of the root if the view is.
+
+    What lies before a surface is not accessed, unless that begins before the view.
+    """
     return all(
-        not checked or offset == 0 or facts.is_not_negative(start)
-        for checked, offset, start in zip(block.checked, view.offsets, block.start, strict=True)
+        not checked
+        or facts.is_not_negative(start)
+        or (offset == 0 and not (is_shifted and stride == 1))
+        for checked, offset, start, stride in zip(
+            block.checked, view.offsets, block.start, view.strides, strict=True
+        )
     )

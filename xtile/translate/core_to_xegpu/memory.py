@@ -263,7 +263,8 @@ def _assume(operation: AssumeOp, lowering: Lowering) -> None:
     value, facts = lowering.value(old), lowering.facts
     divisor, least = facts.promise_of(operation)
     known = facts.is_not_negative(value) or (least is not None and least >= 0)
-    facts.assume(value, math.lcm(divisor, facts.divisor(value)), known)
+    bound = max(least or 0, facts.least(value))
+    facts.assume(value, math.lcm(divisor, facts.divisor(value)), known, bound)
 
 
 RULES: dict[str, Rule] = {

@@ -7,18 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import (
-    BFloat16Type,
-    IndexType,
-    IntegerType,
-    VectorType,
-    bf16,
-)
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector import ContractionOp
-from xtile.rewrite.contractions import MATMUL, Maps, factors_of, iteration_maps
+from xtile.layouts.intel import WORD
+from xtile.rewrite.contractions import MATMUL, Maps, factors_of, iteration_maps, uses_as_factor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.products import unit_for
@@ -26,7 +21,6 @@ from xtile.targets.target import MatrixUnit
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.fragments import (
-    PIECE,
     BlockForm,
     Fragment,
     build,
@@ -34,14 +28,8 @@ from xtile.translate.core_to_xegpu.fragments import (
     spans,
 )
 from xtile.translate.core_to_xegpu.lowering import Lowering
-from xtile.translate.core_to_xegpu.pieces import (
-    from_scalars,
-    interleaved,
-    length_of,
-    to_scalars,
-    vector_bitcast,
-    with_piece,
-)
+from xtile.translate.core_to_xegpu.operands import as_operand, operands
+from xtile.translate.core_to_xegpu.pieces import from_scalars, to_scalars
 from xtile.translate.core_to_xegpu.scattered import indices_of, position
 from xtile.translate.core_to_xegpu.subgroup import KINDS, combiner
 from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
@@ -54,16 +42,25 @@ def _is_product(operation: Operation) -> bool:
 def form_of_operand(lowering: Lowering, result: SSAValue) -> BlockForm:
     """The blocks that products on the matrix unit want of a matrix, if nothing else uses it."""
     unit = _unit_of_uses(lowering, result, 0)
+    if unit is not None and unit.depth < unit.columns:
+        return BlockForm(rows=_TALLEST, width=unit.depth)
     if unit is not None:
         return BlockForm(neighbours=unit.depth // unit.columns)
     unit = _unit_of_uses(lowering, result, 1)
-    return BlockForm() if unit is None else BlockForm(rows=unit.depth, is_packed=True)
+    if unit is None:
+        return BlockForm()
+    is_packed = unit.bits < WORD
+    return BlockForm(rows=unit.depth if is_packed else 2 * unit.depth, is_packed=is_packed)
+
+
+_TALLEST = 32
+"""The rows of a block of the left operand that is loaded at once."""
 
 
 def _unit_of_uses(lowering: Lowering, result: SSAValue, index: int) -> MatrixUnit | None:
     """What computes all uses of a matrix if it is only used as one operand of products."""
     unit: MatrixUnit | str | None = None
-    for use in result.uses:
+    for use in uses_as_factor(result):
         if use.index != index or not _is_product(use.operation):
             return None
         unit = _unit_of(lowering, use.operation, use.operation.operand_types)
@@ -104,6 +101,8 @@ def _unit_of(
         return f"the depth {left.get_shape()[1]} is no multiple of {unit.depth}"
     if right.get_shape()[1] % unit.columns != 0:
         return f"{right.get_shape()[1]} columns are no multiple of {unit.columns}"
+    if any(rows * unit.depth % unit.columns for rows in lengths):
+        return f"{left.get_shape()[0]} rows of {unit.depth} cannot be dealt to {unit.columns} lanes"
     return unit
 
 
@@ -159,14 +158,7 @@ def _on_matrix_unit(
     right: Fragment,
     accumulator: Fragment,
 ) -> Fragment:
-    neighbours = unit.depth // unit.columns
-    if left.neighbours == neighbours:
-        rows = with_piece(lowering, left, PIECE * neighbours).blocks
-        columns = with_piece(lowering, right, unit.depth).blocks
-    else:
-        left = with_piece(lowering, left, PIECE)
-        right = with_piece(lowering, right, unit.columns)
-        rows, columns = _as_neighbours(lowering, left, right, neighbours)
+    rows, columns = operands(lowering, unit, left, right)
     result: list[SSAValue] = []
     for column, sums in zip(columns, accumulator.blocks, strict=True):
         for row, total in enumerate(sums):
@@ -176,43 +168,6 @@ def _on_matrix_unit(
                 total = xegpu.dpas(lowering, a, b, total)
             result.append(total)
     return of_values(accumulator.layout, result)
-
-
-_Parts = Sequence[Sequence[SSAValue]]
-"""For each block of columns of a matrix its pieces."""
-
-
-def _as_neighbours(
-    lowering: Lowering, left: Fragment, right: Fragment, count: int
-) -> tuple[_Parts, _Parts]:
-    """The operands of a unit with rows of A that are `count` times as long as there are lanes.
-
-    A lane holds so many neighbours of a row of A, and of a column of B. Which elements of A they
-    are does not matter, as long as those of B have the same numbers: of L lanes lane p has columns
-    p, p + L, ... of A, as fragments do, so rows p, p + L, ... of B are neighbours. No element moves
-    between lanes.
-    """
-    groups = [left.blocks[i : i + count] for i in range(0, len(left.blocks), count)]
-    rows = [
-        [interleaved(lowering, pieces) for pieces in zip(*blocks, strict=True)] for blocks in groups
-    ]
-    columns = [
-        [interleaved(lowering, pieces[i : i + count]) for i in range(0, len(pieces), count)]
-        for pieces in right.blocks
-    ]
-    return rows, columns
-
-
-def as_operand(lowering: Lowering, piece: SSAValue, element: Attribute) -> SSAValue:
-    """The operand of dpas: bf16 numbers, where their bits are carried."""
-    if not isinstance(element, BFloat16Type):
-        return piece
-    owner = piece.owner
-    if isinstance(owner, arith.BitcastOp) and owner.input.type == VectorType(
-        bf16, [length_of(piece)]
-    ):
-        return owner.input
-    return vector_bitcast(lowering, piece, VectorType(bf16, [length_of(piece)]))
 
 
 def _by_components(lowering: Lowering, operation: Operation) -> None:

@@ -1,6 +1,7 @@
 """tf32 numbers, which are carried as f32 with no other bits than tf32 has.
 
-LLVM and SPIR-V have no type tf32, so that a cast to it is arithmetic on bits.
+LLVM and SPIR-V have no type tf32, so that a cast to it is arithmetic on bits where a chip has no
+instruction that rounds.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
+from xdsl.dialects.arith import TruncFOp
 from xdsl.dialects.builtin import FloatTF32Type, MemRefType, VectorType, f64, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.arith.casts import ExtFOp
 from xtile.dialects.walk import walk
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
@@ -83,6 +86,10 @@ def narrow(lowering: Lowering, value: SSAValue, mode: str = TO_NEAREST_EVEN) -> 
     """An f32 or f64 rounded to tf32; NaN stays NaN."""
     if element_of(value) == f64:
         value = to_odd(lowering, value)
+    elif mode == TO_NEAREST_EVEN and lowering.target.rounds_to_tf32:
+        type_ = like(value, FloatTF32Type())
+        short = lowering.emit(TruncFOp(value, type_)).result
+        return lowering.emit(ExtFOp(short, value.type)).result
     emit, word = lowering.emit, like(value, i32)
     bits = emit(arith.BitcastOp(value, word)).result
     cut = without_low_bits(lowering, bits, _UNUSED_BITS, mode)

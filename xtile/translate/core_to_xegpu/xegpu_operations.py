@@ -42,13 +42,16 @@ def descriptor(
     size = size or size_of(element)
     root = lowering.original(surface.view.root)
     numbers = (surface.height, surface.width, surface.pitch)
-    values = [root, *(n for n in (*numbers, surface.view.outer) if isinstance(n, SSAValue))]
+    known = (*numbers, surface.view.outer, surface.base)
+    values = [root, *(n for n in known if isinstance(n, SSAValue))]
 
     def emit() -> SSAValue:
         if _is_whole(surface, root, element):
             operation = CreateNdDescOp.build(operands=[root, [], [], []], result_types=[type_])
             return lowering.emit(operation).results[0]
-        address = address_of(lowering, surface.view.root, surface.view.outer, size_of(element))
+        address = surface.base
+        if address is None:
+            address = address_of(lowering, surface.view.root, surface.view.outer, size_of(element))
         sizes, dynamic_sizes = static_and_dynamic([surface.height, surface.width])
         strides, dynamic_strides = static_and_dynamic([surface.pitch, 1])
         operation = CreateNdDescOp.build(
@@ -58,7 +61,7 @@ def descriptor(
         )
         return lowering.emit(operation).results[0]
 
-    return lowering.shared(("descriptor", root, surface.view.outer, numbers, type_), values, emit)
+    return lowering.shared(("descriptor", root, *known, type_), values, emit)
 
 
 @lru_cache(256)
@@ -75,6 +78,7 @@ def _is_whole(surface: Surface, root: SSAValue, element: Attribute) -> bool:
         and len(shape) == 2
         and DYNAMIC_INDEX not in shape
         and surface.view.outer == 0
+        and surface.base is None
         and static_strides(type_) == (shape[1], 1)
         and (surface.height, surface.width, surface.pitch) == (shape[0], shape[1], shape[1])
     )

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     Float8E5M2Type,
     Float8E8M0FNUType,
     FloatAttr,
+    FloatTF32Type,
     IntegerAttr,
     IntegerType,
     UnitAttr,
@@ -33,7 +34,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.core import ReduceOp, ScaledContractOp, ScanOp, UnpackOp, YieldOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.operation import shape_of
-from xtile.dialects.triton.tt.enumerations import ScaleDotElemType, keyword
+from xtile.dialects.triton.tt.enumerations import InputPrecision, ScaleDotElemType, keyword
 from xtile.dialects.triton.tt.ops import DotOp, DotScaledOp
 from xtile.dialects.triton.tt.ops import ReduceOp as TritonReduceOp
 from xtile.dialects.triton.tt.ops import ScanOp as TritonScanOp
@@ -48,12 +49,14 @@ _BYTE = 8
 
 
 def _dot(operation: DotOp, raising: Raising) -> None:
-    """A product; of f32, it is one of f32 whichever precision would be enough."""
+    """A product; of f32 it is one of tf32 where that is asked for, and else one of f32."""
     lhs, rhs, acc = raising.values((operation.a, operation.b, operation.c))
     elements = [value_type(value.type) for value in (lhs, rhs)]
     if elements[0] != elements[1]:
         # f8 of two kinds; f16 holds both.
         lhs, rhs = (converted(raising, value, f16) for value in (lhs, rhs))
+    if operation.precision is InputPrecision.TF32 and value_type(lhs.type) == f32:
+        lhs, rhs = (converted(raising, value, FloatTF32Type()) for value in (lhs, rhs))
     element, sums = value_type(lhs.type), value_type(acc.type)
     if isinstance(sums, AnyFloat) and _bits(sums) < _bits(f32) and _bits(element) > _BYTE:
         acc = raising.compute(arith.ExtFOp, [acc], with_element(acc.type, f32))

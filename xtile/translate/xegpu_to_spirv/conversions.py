@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
+    FloatTF32Type,
     IntegerAttr,
     bf16,
     f32,
@@ -99,6 +100,15 @@ def _truncate(operation: Operation, lowering: Lowering) -> None:
         return
     if source == bf16:
         raise lowering.error(f"bf16 numbers cannot be rounded to {target}")
+    if isinstance(target, FloatTF32Type):
+        if source != f32 or mode not in (None, "RTE"):
+            raise lowering.error("f32 is rounded to tf32, to nearest, ties to even, only")
+        from xtile.translate.xegpu_to_spirv.xegpu.matrix_products import to_tf32
+
+        elementwise(lambda lowering, _, operands: to_tf32(lowering, operands[0]))(
+            operation, lowering
+        )
+        return
 
     def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
         return convert(lowering, "FConvert", type_, operands[0], mode)

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    FloatTF32Type,
     IndexType,
     IntegerType,
     MemRefType,
@@ -75,6 +76,8 @@ def register_type(type_: Attribute) -> Attribute:
         return _INTEGERS[integer_width(type_)]
     if kind is BFloat16Type:
         return i16
+    if kind is FloatTF32Type:
+        return f32
     if kind is ComplexType:
         part = cast("ComplexType[AnyFloat]", type_).element_type
         if part in (f32, f64):

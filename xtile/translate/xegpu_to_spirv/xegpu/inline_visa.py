@@ -169,7 +169,19 @@ def multiply_add(
     return value
 
 
-_ALIAS_BITS = {"ud": 32, "bf": 16}
+def round_to_tf32(lowering: Lowering, value: SSAValue, lanes: int) -> SSAValue:
+    """Numbers of f32 rounded to tf32, a register of all lanes at a time."""
+    aliases = [_alias("source", "f", 1, value, lanes), _alias("target", "ud", 0, value, lanes)]
+    casts = (
+        f"fcvt (M1,{lanes}) target({row},0)<1> source({row},0)<1;1,0>"
+        for row in range(length_of(value.type))
+    )
+    text = "\n".join(["{", *aliases, *casts, "}"])
+    (rounded,) = assemble(lowering, text, value.type, [value], "=rw,rw", has_effects=False)
+    return rounded
+
+
+_ALIAS_BITS = {"ud": 32, "f": 32, "bf": 16}
 
 
 def _alias(name: str, type_: str, operand: int, part: SSAValue, lanes: int) -> str:

@@ -114,12 +114,23 @@ _MEANS: Mapping[Means, _Multiply] = {
 }
 
 
+def to_tf32(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """Numbers of f32 rounded to tf32, in a f32 each."""
+    if lowering.target.spelling.products_of("tf32") is Means.VISA:
+        return inline_visa.round_to_tf32(lowering, value, lowering.kernel.lanes_together)
+    return lowering.compute("RoundFToTF32INTEL", value.type, value)
+
+
+def _unit_type(product: Product) -> str:
+    """What the matrix unit calls a product's factors: it rounds those of f32 to tf32."""
+    return "tf32" if product.factor == f32 else str(product.factor)
+
+
 def _misfit(product: Product, target: LaneTarget) -> str | None:
     """Why the matrix unit does not compute a product; None if it does."""
     if target.matrix_units and target.spelling.products is None:
         return f"the spelling '{target.spelling.name}' does not use it"
-    # Factors of f32 are those of tf32: dpas rounds them.
-    factor = "tf32" if product.factor == f32 else product.factor
+    factor = _unit_type(product)
     unit = unit_for(
         target,
         target.matrix_units,
@@ -144,7 +155,7 @@ def _dpas(operation: DpasOp, lowering: Lowering) -> None:
         return
     (a,) = as_words(lowering, left, product.left_word)
     (b,) = as_words(lowering, right, product.right_word)
-    means = lowering.target.spelling.products
+    means = lowering.target.spelling.products_of(_unit_type(product))
     assert means is not None
     total = _MEANS[means](lowering, product, (a, b, *before))
     lowering.define_pieces(operation.result, [total])
