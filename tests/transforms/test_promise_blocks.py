@@ -110,3 +110,20 @@ def test_values(rows: int, columns: int, pitch: int) -> None:
     inside = min(rows, 32), min(columns, 32)
     expected[: inside[0], : inside[1]] = matrix[: inside[0], : inside[1]]
     np.testing.assert_array_equal(out, expected)
+
+
+def test_rows_that_begin_with_a_tile_are_not_promised_to_be_long() -> None:
+    """What is left of a row is short at its end, so that no launch would find it long enough."""
+    text = COPY.format(alignment=16, divisor=16)
+    text = text.replace("core.view %base to offset: [0]", "core.view %base to offset: [%first]")
+    text = text.replace("strided<[?, 1]>>", "strided<[?, 1], offset: ?>>").replace(
+        "%n = arith.index_cast %k : i32 to index",
+        """%all = arith.index_cast %k : i32 to index
+    %block = gpu.block_id x
+    %c32 = arith.constant 32 : index
+    %first = arith.muli %block, %c32 : index
+    %n = arith.subi %all, %first : index""",
+    )
+    module = promised(xtile.parse(text, language="mlir"))
+    (function,) = (each for each in module.walk() if isinstance(each, FuncOp))
+    assert check_words(function) == []

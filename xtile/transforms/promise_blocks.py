@@ -7,14 +7,16 @@ checks it (docs/core-form.md, "Launch checks").
 
 from __future__ import annotations
 
+from typing import cast
+
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
+from xtile.arguments.launch_checks import Expression, LaunchCheck, check_of, words_of
+from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core import AssumeOp, Level, ViewOp, level_of
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
@@ -27,7 +29,7 @@ from xtile.targets.blocks import least_alignment
 from xtile.targets.target import BlockAccess
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
-from xtile.transforms.structure.bounds import Bounds
+from xtile.transforms.structure.bounds import Bounds, Needs
 
 
 def promise_blocks(
@@ -50,7 +52,7 @@ def promise_blocks(
 
     def is_chosen(kernel: FuncOp) -> bool:
         views = (each for each in walk(kernel) if isinstance(each, ViewOp))
-        return level_of(kernel) is Level.TILE and any(_accesses(each) for each in views)
+        return level_of(kernel) is Level.TILE and any(map(_accessed, views))
 
     if (
         access is None
@@ -89,11 +91,14 @@ class _Promises(Emitter):
             result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self._checks))
         return result
 
-    def at_least(self, old: SSAValue, least: int, most: int) -> SSAValue:
-        """What a number has become, with the assumption that a launch can check."""
-        needs = self._bounds.require_number(old, least, most)
-        if needs is None:
-            return self.value(old)
+    def needs_of(self, number: SSAValue, least: int, most: int) -> Needs | None:
+        """What a launch must find for a number to be within limits; None if it cannot tell."""
+        needs = self._bounds.require_number(number, least, most)
+        is_fixed = needs is not None and not any(_varies(check.expression) for check in needs)
+        return needs if is_fixed else None
+
+    def at_least(self, old: SSAValue, needs: Needs, least: int, most: int) -> SSAValue:
+        """What a number has become, with an assumption that launches check."""
         for check in needs:
             if check not in self._checks:
                 self.remark(f"a launch checks that {check}")
@@ -107,26 +112,37 @@ class _Promises(Emitter):
         return self.emit(assume).result
 
 
-def _accesses(view: ViewOp) -> list[TransferReadOp | TransferWriteOp]:
-    """The accesses of matrices in a view."""
-    found: list[TransferReadOp | TransferWriteOp] = []
+def _varies(expression: Expression) -> bool:
+    """Whether a number differs between work-groups or iterations."""
+    if isinstance(expression, int):
+        return False
+    return expression[0] in ("between", "block") or any(map(_varies, expression[1:]))
+
+
+def _accessed(view: ViewOp) -> set[tuple[int, int]]:
+    """The pairs of dimensions along which matrices of a view are accessed."""
+    found: set[tuple[int, int]] = set()
     for use in view.result.uses:
         operation = use.operation
         if isinstance(operation, TransferReadOp | TransferWriteOp) and operation.mask is None:
-            tile = operation.result if isinstance(operation, TransferReadOp) else operation.vector
-            vector = as_vector(tile.type)
-            if vector is not None and vector.get_num_dims() == 2:
-                found.append(operation)
+            dimensions = dimensions_of(operation.permutation_map)
+            if len(dimensions) == 2 and None not in dimensions:
+                found.add(cast("tuple[int, int]", tuple(sorted(cast("list[int]", dimensions)))))
     return found
 
 
 def _view(operation: ViewOp, promises: _Promises) -> None:
     new = {old: promises.value(old) for old in operation.operands}
-    for number in _lengths(operation, promises.access):
-        size, access = _bytes(operation), promises.access
-        least = -(-max(access.least_pitch, access.least_width) // size)
-        if isinstance(number, SSAValue) and Facts().least(number) < least:
-            new[number] = promises.at_least(number, least, access.most_extent // size)
+    least, most = _limits(operation, promises.access)
+    short = [
+        number
+        for number in _lengths(operation, promises.access)
+        if isinstance(number, SSAValue) and Facts().least(number) < least
+    ]
+    needs = [promises.needs_of(number, least, most) for number in short]
+    for number, own in zip(short, needs, strict=True):
+        if own is not None and None not in needs:
+            new[number] = promises.at_least(number, own, least, most)
     made = ViewOp.create(
         operands=[new[old] for old in operation.operands],
         result_types=[operation.result.type],
@@ -135,18 +151,30 @@ def _view(operation: ViewOp, promises: _Promises) -> None:
     promises.replace(operation, made)
 
 
+def _limits(operation: ViewOp, access: BlockAccess) -> tuple[int, int]:
+    """The least and the greatest number of elements in a row, and from one to the next."""
+    size = _bytes(operation)
+    return -(-max(access.least_pitch, access.least_width) // size), access.most_extent // size
+
+
 def _lengths(operation: ViewOp, access: BlockAccess) -> list[Index]:
     """How long rows are and how far apart, if a launch need check nothing else for blocks."""
-    strides = mixed(operation.static_strides, operation.strides)
-    if len(strides) != 2 or 1 not in strides or operation.unknown_extents:
+    accessed = _accessed(operation)
+    if len(accessed) != 1 or operation.unknown_extents:
         return []
-    if not _accesses(operation):
-        return []
+    (pair,) = accessed
+    every = mixed(operation.static_strides, operation.strides)
     sizes = mixed(operation.static_sizes, operation.sizes)
-    along, size, facts = strides.index(1), _bytes(operation), Facts()
-    width, pitch = sizes[along], strides[1 - along]
+    along = next((dimension for dimension in pair[::-1] if every[dimension] == 1), None)
+    if along is None:
+        return []
+    size, facts = _bytes(operation), Facts()
+    width, pitch = sizes[along], every[pair[0] if along == pair[1] else pair[1]]
+    others = [stride for i, stride in enumerate(every) if i not in pair]
+    least = least_alignment(access, size)
     is_legal = (
-        facts.divisor(operation.pointer) % least_alignment(access, size) == 0
+        facts.divisor(operation.pointer) % least == 0
+        and all(facts.divisor(stride) * size % least == 0 for stride in others)
         and facts.divisor(width) * size % access.width_alignment == 0
         and facts.divisor(pitch) * size % access.pitch_alignment == 0
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
@@ -99,14 +100,19 @@ class Layouts:
         """Spreads vectors as those want it who use them, or else as they were made."""
         for operation in reversed(operations):
             for result in operation.results:
-                wanted = {self._wanted(use.operation, use.index) for use in result.uses}
-                if len(wanted) == 1 and (layout := wanted.pop()) is not None:
+                layout = self._wanted_by_all(result)
+                if layout is not None:
                     self._of_values[result] = layout
         for operation in operations:
             for result in operation.results:
                 layout = self._made(operation, result)
                 if layout is not None:
                     self._of_values[result] = layout
+
+    def _wanted_by_all(self, value: SSAValue) -> Layout | None:
+        """How all users of a vector want it spread; None if they differ, or take any."""
+        wanted = {self._wanted(use.operation, use.index) for use in value.uses}
+        return wanted.pop() if len(wanted) == 1 else None
 
     def _wanted(self, user: Operation, index: int) -> Layout | None:
         """How a user of a vector wants it spread; None if it takes any."""
@@ -120,6 +126,10 @@ class Layouts:
             return self.of_value(user.results[0])
         if isinstance(user, MultiDimReductionOp):
             return self._reduced(user) if index == 1 else None
+        if isinstance(user, scf.YieldOp):
+            around = user.parent_op()
+            is_choice = isinstance(around, scf.IfOp)
+            return self._wanted_by_all(around.results[index]) if is_choice else None
         if user.name not in ("vector.shape_cast", "vector.broadcast") or len(shape) not in (1, 2):
             return None
         given = self._whole(user.results[0])

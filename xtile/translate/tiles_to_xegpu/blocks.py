@@ -145,8 +145,10 @@ def _obstacle(lowering: Lowering, box: Box, block: Block, action: Action) -> str
     shapes = shapes_of(access, action).get(size)
     if shapes is None:
         return f"there is no {action.value} of elements of {size * 8} bits"
-    if not any(held[1] % width == 0 for width in shapes.widths):
-        return f"a subgroup has {held[1]} columns, no multiple of {min(shapes.widths)}"
+    # LLVM gives each lane a column.
+    width = max(shapes.widths)
+    if held[1] % width:
+        return f"a subgroup has {held[1]} columns, no multiple of {width}"
     if not any(held[0] % height == 0 for height in shapes.heights):
         return f"a subgroup has {held[0]} rows"
     region = Region(
