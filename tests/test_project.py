@@ -60,6 +60,7 @@ def test_what_is_advertised() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert sorted(project["optional-dependencies"]) == [
         "amd",
+        "distributed",
         "docs",
         "intel",
         "lsp",

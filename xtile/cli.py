@@ -236,6 +236,11 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how many kernels of a folder are ported at once (default: 1)",
     )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="port a folder on the workers of a Dask cluster, such as tcp://10.0.0.1:8786",
+    )
     _add_inputs(parser)
     parser.add_argument(
         "--field",

@@ -15,6 +15,11 @@ def key_of(options: Namespace) -> str:
     return make_key("port", content=content, options=" ".join(words_of(options)))
 
 
+def of_kernel(options: Namespace, kernel: Path) -> Namespace:
+    """The options of a folder for one of its kernels."""
+    return Namespace(**{**vars(options), "kernel": str(kernel)})
+
+
 def words_of(options: Namespace) -> list[str]:
     """The options of a port as words of a command line."""
     words = [word for name in options.to for word in ("--to", name)]
