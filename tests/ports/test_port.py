@@ -30,6 +30,12 @@ def ported(directory: Path, *options: str) -> tuple[int, dict[str, Any]]:
     return code, json.loads((directory / "report.json").read_text())
 
 
+def _lines_of(form: dict[str, Any], line: int, word: str) -> int:
+    """How many lines of a form have a word, and were made of a line of the source."""
+    lines = zip(form["text"].splitlines(), form["origins"], strict=True)
+    return sum(word in text and origin == line for text, origin in lines)
+
+
 @pytest.fixture
 def kernel(tmp_path: Path) -> str:
     path = tmp_path / "rows.mlir"
@@ -56,6 +62,10 @@ def test_a_product_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixtu
     instructions = ports["cuda_tile"]["instructions"]["machine code"]
     # NVIDIA's assembler takes no tensor core for 8 rows.
     assert instructions["FFMA"] > 0
+    code = ports["cuda_tile"]["forms"][-1]
+    assert code["name"] == "machine code"
+    # Line 5 of the source is the product.
+    assert _lines_of(code, 5, "FFMA") == instructions["FFMA"]
     shown = capsys.readouterr().out
     assert shown.count("agrees") == 2 * 4
     assert f"{out}/report.html shows the ports line by line" in shown
@@ -116,9 +126,13 @@ def test_what_a_language_refuses_has_its_line(
 
 @pytest.mark.slow
 def test_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
-    chip = ("--chip", "gfx942", "--no-check")
-    _, report = ported(tmp_path / "out", PRODUCT, "--to", "triton", *chip)
-    (port,) = report["ports"]
+    chips = ("--chip", "gfx942", "--chip", "pvc", "--no-check")
+    _, report = ported(tmp_path / "out", PRODUCT, "--to", "triton", "--to", "spirv", *chips)
+    for_intel, port = report["ports"]
+    assert for_intel["instructions"]["machine code"]["dpas"] == 2
+    assert "dpas.8x8" in for_intel["forms"][-1]["text"]
+    products = port["instructions"]["machine code"]["v_mfma_f32_16x16x16_f16"]
+    assert products == _lines_of(port["forms"][-1], 5, "v_mfma_f32") > 0
     path = tmp_path / "out" / "matrix_unit.triton.hsaco"
     assert path.name in [Path(each).name for each in port["files"]]
     made = read_machine_code(path, HSACO)

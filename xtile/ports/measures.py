@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
@@ -70,8 +71,6 @@ def measure(module: Operation) -> Measures:
 
 _SPIRV_INSTRUCTION = re.compile(r"\b(Op[A-Z]\w+)")
 
-_SASS_INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]+)")
-
 _DECLARATIONS = re.compile(
     r"Op(Type|Constant|Decorate|MemberDecorate|Name|Capability|Extension|MemoryModel|EntryPoint"
     r"|ExecutionMode|ExtInstImport|Source|Undef|String)"
@@ -81,14 +80,9 @@ _DECLARATIONS = re.compile(
 def spirv_instructions(text: str) -> dict[str, int]:
     """How often each instruction is in assembled SPIR-V, without declarations."""
     found = Counter(_SPIRV_INSTRUCTION.findall(text))
-    return _sorted({name: n for name, n in found.items() if not _DECLARATIONS.match(name)})
+    return by_frequency({name: n for name, n in found.items() if not _DECLARATIONS.match(name)})
 
 
-def sass_instructions(text: str) -> dict[str, int]:
-    """How often each instruction is in NVIDIA's machine code, as nvdisasm writes it."""
-    names = Counter(name.partition(".")[0] for name in _SASS_INSTRUCTION.findall(text))
-    return _sorted(names)
-
-
-def _sorted(counts: dict[str, int]) -> dict[str, int]:
+def by_frequency(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts, the largest first."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -11,18 +10,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.backends.build_error import BuildError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.checking.agreement import compare
 from xtile.checking.module_text import text_of
 from xtile.checking.results import CheckResult, Verdict
 from xtile.checking.trials import Trials
 from xtile.dialects.reading import parse
-from xtile.ports.measures import Measures, measure, sass_instructions, spirv_instructions
+from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
+from xtile.ports.measures import Measures, measure, spirv_instructions
 from xtile.ports.steps import Form, form_of, plain_form
 from xtile.ports.targets import PortTarget
-from xtile.targets import OptionError
+from xtile.targets import OptionError, find_target
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, source_of
 from xtile.translate.route import Options, translate_to
@@ -190,11 +192,13 @@ class Porting:
             from xtile.backends.intel.compilation import spirv_in
             from xtile.dialects.spirv import disassemble, encode
 
-            words = encode(spirv_in(made))
+            spirv = spirv_in(made)
+            words = encode(spirv)
             text = disassemble(words)
             port.files = {".spvasm": text, ".spv": words}
             port.instructions["SPIR-V"] = spirv_instructions(text)
             port.forms.append(plain_form("SPIR-V assembly", 0.0, text))
+            self._show_intel_code(spirv, words)
             return
         text, _ = text_of(made)
         port.files[port.target.text] = text
@@ -204,7 +208,6 @@ class Porting:
     def _compile(self, ending: str) -> None:
         """Compiles to a binary where its tool is here."""
         port = self.port
-        began = time.perf_counter()
         with tempfile.TemporaryDirectory(prefix="xtile-port-") as directory:
             path = Path(directory) / f"kernel{ending}"
             try:
@@ -214,30 +217,45 @@ class Porting:
                 return
             for made in sorted(Path(directory).iterdir()):
                 port.files[made.name.removeprefix("kernel")] = made.read_bytes()
-            if ending == ".cubin":
-                self._disassemble(path, time.perf_counter() - began)
+            self._show_machine_code(path)
 
-    def _disassemble(self, cubin: Path, seconds: float) -> None:
-        """Keeps the machine code of a cubin, where NVIDIA's disassembler is here."""
-        from xtile.backends.nvidia.tools import find_tool
-
-        tool = find_tool("nvdisasm")
-        if tool is None:
-            return
-        from xtile.backends.build_error import BuildError
-        from xtile.backends.limited_process import run_limited
-
-        command = [str(tool.path), "-c", str(cubin)]
+    def _show_machine_code(self, binary: Path) -> None:
+        """Keeps the machine code of a binary as text, where a tool is here that shows it."""
+        port = self.port
         try:
-            text = run_limited(command, {**os.environ, **tool.environment()}, _DISASSEMBLY_SECONDS)
-        except BuildError as error:
-            self.port.missing.append(f"nvdisasm: {error}")
+            if binary.suffix == ".cubin":
+                code = of_cubin(binary, self._source)
+            elif binary.suffix == ".hsaco" and port.chip is not None:
+                code = of_hsaco(self._module, port.chip)
+            else:
+                return
+        except (BuildError, DeviceError, DiagnosticError) as error:
+            port.missing.append(f"machine code: {str(error).splitlines()[0]}")
             return
-        self.port.instructions["machine code"] = sass_instructions(text)
-        self.port.forms.append(plain_form("machine code", seconds, text))
+        self._keep(code)
 
+    def _show_intel_code(self, module: Operation, words: bytes) -> None:
+        """Keeps the machine code of SPIR-V for one of Intel's GPUs that is named."""
+        from xtile.backends.intel.registers import build_options
 
-_DISASSEMBLY_SECONDS = 60.0
+        chip = self.port.chip
+        if chip is None:
+            return
+        target = find_target(chip)
+        if target.vector_unit is not None:
+            # A CPU, whose code the driver makes.
+            return
+        options = build_options(module, target, target.subgroup_size)
+        try:
+            self._keep(of_spirv(words, chip, options))
+        except BuildError as error:
+            self.port.missing.append(f"machine code: {error}")
+
+    def _keep(self, code: MachineCode | None) -> None:
+        if code is not None:
+            self.port.instructions["machine code"] = code.instructions
+            self.port.forms.append(code.form)
+
 
 _LANGUAGES: Mapping[str, Literal["tensorlang", "mlir", "ttir"]] = {
     ".ir": "tensorlang",
