@@ -96,6 +96,7 @@ RESULTS = {
     "core-cleanup": "block",
     "core-distribute": "subgroup",
     "core-distribute-tiles": "subgroup",
+    "core-lift": "tile",
     "core-structure": "tile",
     "core-tile-linalg": "tile",
     "cuda_tile": "cuda_tile.entry",
@@ -155,6 +156,8 @@ def taken_by(name: str) -> str:
     """The language or level that a pass takes."""
     if name in ("core-distribute-tiles", "core-structure"):
         return "tile"
+    if name == "core-lift":
+        return "subgroup"
     if name in OF_SUBGROUPS:
         return "xegpu-subgroup"
     if name in OF_WORK_GROUPS:

@@ -105,15 +105,23 @@ class TestWithoutGpu:
             xtile.run(AXPBY, [], device="cuda", entry="g")
 
     def test_what_cannot_be_compiled(self) -> None:
-        kernel = "func @f() {\n    parallel {\n        %a = subgroup_id.x : i32\n    }\n}\n"
+        kernel = (
+            "func @f(%g: group<memref<f32x9>x16>) {\n    parallel {\n"
+            "        %a = subgroup_local_id : i32\n        %i = cast %a : index\n"
+            "        %m = load %g[%i] : memref<f32x9>\n    }\n}\n"
+        )
         with pytest.raises(DiagnosticError) as raised:
             xtile.run(kernel, [], device="cuda")
-        assert "subgroup-level kernels are not lifted to tiles yet" in str(raised.value)
-        with pytest.raises(DiagnosticError, match="not lifted to tiles yet"):
+        assert "memory that differs between work-items" in str(raised.value)
+        with pytest.raises(DiagnosticError, match="memory that differs between work-items"):
             xtile.run(kernel + AXPBY, [], device="cuda", entry="f")
 
     def test_what_stands_beside_what_cannot_be_compiled(self) -> None:
-        kernel = "func @f() {\n    parallel {\n        %a = subgroup_id.x : i32\n    }\n}\n"
+        kernel = (
+            "func @f(%g: group<memref<f32x9>x16>) {\n    parallel {\n"
+            "        %a = subgroup_local_id : i32\n        %i = cast %a : index\n"
+            "        %m = load %g[%i] : memref<f32x9>\n    }\n}\n"
+        )
         arguments = [1, random(4, 5), 0, random(4, 5)]
         with pytest.raises(DeviceError, match=NO_DRIVER):
             xtile.run(kernel + AXPBY, arguments, device="cuda", entry="axpby")
@@ -250,9 +258,14 @@ class TestAutomatic:
     def test_what_it_cannot_run_goes_on(
         self, monkeypatch: pytest.MonkeyPatch, cache: Cache
     ) -> None:
-        kernel = "func @f() {\n    parallel {\n        %a = subgroup_id.x : i32\n    }\n}\n"
+        kernel = (
+            "func @f(%g: group<memref<f32x9>x16>) {\n    parallel {\n"
+            "        %a = subgroup_local_id : i32\n        %i = cast %a : index\n"
+            "        %m = load %g[%i] : memref<f32x9>\n    }\n}\n"
+        )
         with installed(monkeypatch, FakeApi()):
-            result = xtile.run(kernel, [], device="auto")
+            memory = [np.zeros(9, np.float32) for _ in range(16)]
+            result = xtile.run(kernel, [memory], device="auto")
         assert result.device.startswith("cpu")
 
     def test_a_gpu_that_is_too_old(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,7 @@ def test_every_route_and_its_steps() -> None:
     dealt_out = "core-cleanup core-distribute-tiles core-cleanup"
     of_subgroups = "xegpu-subgroup-to-core core-cleanup"
     of_work_groups = "xegpu-work-group-to-core core-cleanup"
+    lifted = "core-lift core-cleanup"
     assert found == {
         "tensorlang -> core": "tensorlang-to-core",
         "tensorlang -> subgroup": f"tensorlang-to-core {distributed}",
@@ -112,6 +113,14 @@ def test_every_route_and_its_steps() -> None:
         "xegpu work-group -> triton": f"{of_work_groups} tile-to-triton",
         "xegpu work-group -> amdg": f"{of_work_groups} tile-to-triton triton-to-amdg",
         "xegpu lane -> spirv": "lane-to-spirv",
+        "xegpu subgroup -> tile": f"{of_subgroups} {lifted}",
+        "xegpu subgroup -> cuda_tile": f"{of_subgroups} {lifted} tile-to-cuda_tile",
+        "xegpu subgroup -> triton": f"{of_subgroups} {lifted} tile-to-triton",
+        "xegpu subgroup -> amdg": f"{of_subgroups} {lifted} tile-to-triton triton-to-amdg",
+        "core subgroup -> tile": f"core-cleanup {lifted}",
+        "core subgroup -> cuda_tile": f"core-cleanup {lifted} tile-to-cuda_tile",
+        "core subgroup -> triton": f"core-cleanup {lifted} tile-to-triton",
+        "core subgroup -> amdg": f"core-cleanup {lifted} tile-to-triton triton-to-amdg",
         "linalg -> tensorlang": "linalg-to-core block-to-tensorlang",
         "cuda_tile -> tensorlang": "cuda_tile-to-core core-cleanup tile-to-tensorlang",
         "triton -> tensorlang": "triton-to-core core-cleanup tile-to-tensorlang",
@@ -298,13 +307,13 @@ def test_where_nothing_can_be_translated_to(target: str, chip: str | None, messa
 
 
 def test_a_kernel_without_a_way() -> None:
-    module = xtile.translate(KERNEL, "subgroup")
+    module = xtile.translate(KERNEL, "lane")
     with pytest.raises(DiagnosticError) as raised:
         translate_to(module, "tile")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message.startswith(
-        '@f is a kernel at level "subgroup", but the translation to tile takes functions of the '
-        "tensor language"
+        '@f, without core.level, is a kernel at level "lane", but the translation to tile takes '
+        "functions of the tensor language"
     )
     assert diagnostic.span is not None
 

@@ -233,6 +233,30 @@ def _region(old: Region, padder: _Padder) -> Region:
     return padder.translate_into(old, padder.new_block(old.block, types))
 
 
+def _slice(operation: Operation, padder: _Padder) -> None:
+    """A part is as large as its type; what is beyond it is what the vector has there.
+
+    Raises:
+        DiagnosticError: The vector ends before the padded part does.
+    """
+    sizes = _shape(operation.results[0])
+    offsets = [number.value.data for number in cast("Any", operation.properties["offsets"])]
+    wide = padded(operation.operands[0].type)
+    assert isa(wide, VectorType)
+    new = [1 << (size - 1).bit_length() for size in sizes]
+    ends = (offset + size for offset, size in zip(offsets, new, strict=True))
+    if any(end > whole for end, whole in zip(ends, wide.get_shape(), strict=True)):
+        name = spelling_of(operation)
+        raise padder.error(f"{name} takes a part that is no power of two at the end of a tile")
+    made = type(operation).create(
+        operands=padder.values(operation.operands),
+        result_types=[padded(operation.results[0].type)],
+        properties=operation.properties
+        | {"sizes": ArrayAttr(IntegerAttr(size, i64) for size in new)},
+    )
+    padder.replace(operation, made)
+
+
 def _constant(operation: arith.ConstantOp, padder: _Padder) -> None:
     value, type_ = operation.value, padded(operation.result.type)
     assert isa(value, DenseIntOrFPElementsAttr)
@@ -716,6 +740,7 @@ _RULES: dict[str, Rule] = {
     ScaledContractOp.name: _scaled_contract,
     ScatterStoreOp.name: _scattered,
     "vector.contract": _contract,
+    "vector.extract_strided_slice": _slice,
     "vector.gather": _with_mask(-2),
     "vector.load": _load,
     "vector.multi_reduction": _multi_reduction,

@@ -181,6 +181,12 @@ def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -
     return tile_linalg(module, options.target(NVIDIA), diagnostics)
 
 
+def _lift(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
+    from xtile.transforms.lift import lift_kernels
+
+    return lift_kernels(module, diagnostics)
+
+
 def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.cleanup import clean_up
 
@@ -411,6 +417,16 @@ STEPS: Sequence[Step] = (
         words="Distributes tile-level kernels over the subgroups of a work-group, on GPUs.",
         vendors=(INTEL,),
         default_chip="pvc",
+        first=_CLEANUP,
+        then=_CLEANUP,
+        gives_way=True,
+    ),
+    Step(
+        "core-lift",
+        _lift,
+        takes=(SUBGROUP,),
+        gives=TILE,
+        words="Makes kernels of subgroups and work-items kernels of tiles.",
         first=_CLEANUP,
         then=_CLEANUP,
         gives_way=True,

@@ -8,6 +8,10 @@
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip pvc | filecheck %s --check-prefix=PVC
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
 // RUN: xtile-opt %s --translate xegpu-to-tensorlang -t tensorlang | filecheck %s --check-prefix=TENSORS
+// RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s --check-prefix=TILE
+// RUN: xtile-opt %s --translate xegpu-to-cuda_tile | filecheck %s --check-prefix=CUDA
+// RUN: xtile-opt %s --translate xegpu-to-triton | filecheck %s --check-prefix=TRITON
+// RUN: xtile-opt %s --translate xegpu-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
 gpu.module @kernels {
   gpu.func @product(%A: memref<16x64xf16>, %B: memref<64x32xf16>, %C: memref<16x16xf32>) kernel
       attributes {known_block_size = array<i32: 32, 1, 1>} {
@@ -52,3 +56,11 @@ gpu.module @kernels {
 
 // TENSORS: cooperative_matrix_load.both_checked %A{{.*}} : coopmatrix<f16x16x8,matrix_b>
 // TENSORS: cooperative_matrix_mul_add
+
+// TILE: vector.contract {{.*}} : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+
+// CUDA: mmaf %{{.*}} : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+
+// TRITON: tt.dot %{{.*}} : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+
+// AMDG: tt.dot

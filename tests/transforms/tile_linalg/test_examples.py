@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import xtile
-from tests.transforms.tile_linalg.from_source import Shape, check, tiled
+from tests.transforms.tile_linalg.from_source import Shape, check
 from xtile.semantics.configuration import Size3
-from xtile.text.diagnostics import DiagnosticError
 
 pytestmark = pytest.mark.slow
 
@@ -62,8 +60,8 @@ SHAPES: dict[str, tuple[Size3, dict[str, list[Shape]]]] = {
 }
 """The launch, and the shapes of each function's memrefs."""
 
-REFUSED = ("flash_attention", "softmax")
-"""Examples with code of subgroups, or without any."""
+LIFTED = ("flash_attention", "softmax")
+"""Examples with code of subgroups, which are in tests/transforms/lift."""
 
 
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
@@ -74,13 +72,6 @@ def test_example(name: str, chip: str) -> None:
     check(text, 1, grid, shapes=shapes, chip=chip)
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_code_of_subgroups_is_refused_where_it_stands(name: str) -> None:
-    module = xtile.parse((EXAMPLES / f"{name}.ir").read_text(), language="tensorlang")
-    with pytest.raises(DiagnosticError, match=r"\d+\.\d+.*are not lifted to tiles yet; "):
-        tiled(module)
-
-
 def test_every_example_is_there() -> None:
     files = {path.stem for path in EXAMPLES.glob("*.ir")}
-    assert files == {*SHAPES, *REFUSED}
+    assert files == {*SHAPES, *LIFTED}

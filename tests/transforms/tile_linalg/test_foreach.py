@@ -339,16 +339,11 @@ def test_points_of_a_whole_memref_need_no_mask() -> None:
     ]
 
 
-_LANES = (
-    "subgroup-level kernels are not lifted to tiles yet; subgroup_local_id tells work-items apart, "
-    "use collective instructions, foreach for numbers and foreach_tile for matrices instead"
-)
 _GROUP = """%z = constant 0 : index
 %n = constant 9 : index
 foreach (%i)=(%z),(%n) { %a = load %g[%i] : memref<f32x9> }"""
 
 REFUSED = {
-    "lanes": ("parallel { %l = subgroup_local_id : i32 }", f"1.55-79: error: {_LANES}"),
     "memory of a group": (
         _GROUP,
         "3.31-59: error: memory that differs between the points of foreach is not lifted",

@@ -171,10 +171,6 @@ REFUSED = {
         "%o = atomic_add.device.relaxed %f, %x[%i,%j] : f32",
         "atomic_add.device.relaxed is done by every work-item here, which is not lifted to tiles",
     ),
-    "lanes": (
-        "%l = subgroup_local_id : i32",
-        "kernels are not lifted to tiles yet; subgroup_local_id tells work-items apart",
-    ),
 }
 
 

@@ -12,7 +12,7 @@ import xtile
 from tests.backends.intel.agreement import check_agreement
 from tests.backends.intel.random_arguments import any_numbers
 from tests.transforms.tile_linalg.from_source import Shaped, reversed_modes
-from tests.transforms.tile_linalg.test_examples import REFUSED, SHAPES
+from tests.transforms.tile_linalg.test_examples import LIFTED, SHAPES
 from tests.translate.core_to_cuda_tile.entries import (
     CHIPS,
     assemble_for_all,
@@ -24,7 +24,6 @@ from tests.translate.core_to_cuda_tile.entries import (
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import Size3
-from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
 pytestmark = pytest.mark.slow
@@ -63,14 +62,7 @@ def test_numbers(name: str) -> None:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", [*SHAPES, *LIFTED])
 def test_assembler(name: str, chip: str) -> None:
     module = xtile.parse(_text(name), language="tensorlang")
     assemble_for_all(translate(module, "tensorlang-to-cuda_tile", Options(chip)), [chip])
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_code_of_subgroups_is_refused_where_it_stands(name: str) -> None:
-    module = xtile.parse(_text(name), language="tensorlang")
-    with pytest.raises(DiagnosticError, match=r"\d+\.\d+.*are not lifted to tiles yet; "):
-        translate(module, "tensorlang-to-cuda_tile", Options("sm_90"))

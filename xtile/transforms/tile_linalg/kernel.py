@@ -12,22 +12,23 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
+from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.targets.target import Hints, Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.tile_linalg.spans import SizeFacts, Span, span_of
 
 if TYPE_CHECKING:
+    from xtile.transforms.lift.work_group import WorkGroup
     from xtile.transforms.tile_linalg.local_memory import LocalMemory
 
 _MOST_ELEMENTS = 2**24
 """Of a tile."""
 
 
-class Kernel(Emitter):
+class Kernel(TileEmitter):
     """Rebuilds one kernel, from block level to tile level.
 
     Args:
@@ -72,6 +73,17 @@ class Kernel(Emitter):
             yield
         finally:
             self._is_in_order = before
+
+    def work_group(self) -> WorkGroup:
+        """The sizes of the work-group whose code is being translated."""
+        from xtile.transforms.lift.work_group import work_group_of
+
+        function = self.old_function()
+        assert isinstance(function, FuncOp)
+        try:
+            return work_group_of(function)
+        except ValueError as error:
+            raise self.error(str(error)) from error
 
     def use_hints(self, work: int, hints: Hints) -> None:
         """Compiles the kernel for an operation, unless another one has more work."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.arith import ConstantOp
+from xdsl.ir import Operation
 
 from xtile.dialects.core import (
     AxpbyOp,
@@ -15,6 +16,7 @@ from xtile.dialects.core import (
     ParallelOp,
     SumOp,
 )
+from xtile.dialects.gpu.indices import dimension_number
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions
 from xtile.transforms.tile_linalg.copying import constant, copy
@@ -47,6 +49,20 @@ def _subview(operation: memref.SubviewOp, kernel: Kernel) -> None:
         copy(operation, kernel)
 
 
+def _size_of_work_group(operation: Operation, kernel: Kernel) -> None:
+    """How many work-items and subgroups there are is known."""
+    group = kernel.work_group()
+    if operation.name == "gpu.block_dim":
+        number = group.block[dimension_number(operation)]
+    else:
+        number = group.subgroups if operation.name == "gpu.num_subgroups" else group.lanes
+    kernel.define(operation.results[0], kernel.index(number))
+
+
+def _barrier(operation: Operation, kernel: Kernel) -> None:
+    """Collective code is executed once, in the order of the text."""
+
+
 def _parallel(operation: ParallelOp, kernel: Kernel) -> None:
     from xtile.transforms.tile_linalg.foreach.rules import parallel
 
@@ -63,6 +79,10 @@ _ROWS: dict[str, Rule] = {
     HadamardOp.name: elementwise.hadamard,
     ParallelOp.name: _parallel,
     SumOp.name: reductions.sum_,
+    "gpu.barrier": _barrier,
+    "gpu.block_dim": _size_of_work_group,
+    "gpu.num_subgroups": _size_of_work_group,
+    "gpu.subgroup_size": _size_of_work_group,
     memref.AllocaOp.name: _alloca,
     memref.DimOp.name: _of_memory,
     memref.LoadOp.name: _of_memory,

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IndexType
 
 from xtile.dialects.core import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS
-from xtile.transforms.tile_linalg.copying import not_lifted
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import lifting
 from xtile.transforms.tile_linalg.foreach.pattern import (
@@ -33,13 +32,21 @@ def parallel(operation: ParallelOp, kernel: Kernel) -> None:
     inside = operation if turns is None else turns.loop
     different = [op for op in inside.walk() if op.name in OF_WORK_ITEMS]
     if different:
-        raise kernel.error(not_lifted(different[0]), different[0])
-    if turns is None or turns.is_of_subgroups:
+        _work_items(operation, kernel)
+    elif turns is None or turns.is_of_subgroups:
         from xtile.transforms.tile_linalg.foreach.matrices import matrices
 
         matrices(operation, turns, kernel)
     else:
         _points(turns, kernel)
+
+
+def _work_items(operation: ParallelOp, kernel: Kernel) -> None:
+    """What work-items do differently is done for all of them at once."""
+    from xtile.transforms.lift.rules import lift
+
+    with kernel.in_order():
+        lift(operation.body.block, kernel, kernel.work_group())
 
 
 def _points(turns: Turns, kernel: Kernel) -> None:

@@ -1,0 +1,100 @@
+"""Kernels of work-items and subgroups compute the same as tiles, at every level and for devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import xtile
+from tests.seeds import fresh_generator
+from tests.transforms.lift.kernels import KERNELS
+from tests.transforms.tile_linalg.from_source import check
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.route import Options, translate
+
+EXAMPLES = Path(xtile.__file__).parents[1] / "examples"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_compute_the_same(name: str) -> None:
+    text, shapes = KERNELS[name]
+    check(text, 3, shapes={"k": shapes})
+
+
+@pytest.mark.parametrize("target", ["tile", "cuda_tile"])
+def test_softmax(target: str) -> None:
+    random = fresh_generator()
+    x = np.asfortranarray(random.standard_normal((35, 20)).astype(np.float32))
+    y = np.full((35, 20), np.nan, np.float32, order="F")
+    xtile.run(xtile.translate(EXAMPLES / "softmax.ir", target, chip="sm_90"), [x, y], grid=(3,))
+    powers = np.exp(x.astype(np.float64) - x.max(0))
+    np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
+
+
+@pytest.mark.parametrize("target", ["tile", "cuda_tile"])
+def test_flash_attention(target: str) -> None:
+    random = fresh_generator()
+    shape = (64, 90, 2)
+    q, k, v = (
+        np.asfortranarray(random.standard_normal(shape).astype(np.float16)) for _ in range(3)
+    )
+    o = np.full(shape, np.nan, np.float16, order="F")
+    ported = xtile.translate(EXAMPLES / "flash_attention.ir", target, chip="sm_90")
+    xtile.run(ported, [q, k, v, o, 0.125], grid=(2, 2))
+    for head in range(2):
+        a, b, c = (each[:, :, head].astype(np.float64) for each in (q, k, v))
+        scores = 0.125 * (b.T @ a)
+        powers = np.exp(scores - scores.max(0))
+        np.testing.assert_allclose(o[:, :, head], c @ (powers / powers.sum(0)), atol=2e-3)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_become_cuda_tile(name: str) -> None:
+    text = xtile.to_text(translated(KERNELS[name][0], "tensorlang-to-cuda_tile"), "mlir")
+    assert "entry @k(" in text
+
+
+def translated(text: str, route: str, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """A kernel of the tensor language in another language."""
+    module = xtile.parse(text, language="tensorlang")
+    return translate(module, route, Options("sm_90"), diagnostics)
+
+
+def test_subgroups_compute_one_product() -> None:
+    """The grid of 2 x 3 subgroups lies along the sides of one product of 24 x 32 elements."""
+    text = xtile.to_text(translated(KERNELS["matrices"][0], "tensorlang-to-tile"), "mlir")
+    products = [line for line in text.splitlines() if "vector.contract" in line]
+    assert [line.rpartition(" : ")[2] for line in products] == [
+        "vector<24x16xf16>, vector<16x32xf16> into vector<24x32xf32>"
+    ]
+
+
+def test_remarks_tell_what_was_recognised() -> None:
+    diagnostics = Diagnostics()
+    translated(KERNELS["matrices"][0], "tensorlang-to-tile", diagnostics)
+    messages = [each.message for each in diagnostics]
+    assert messages.count("tiles of subgroups that lie side by side are read as one tile") == 2
+    assert messages.count("tiles of subgroups that lie side by side are written as one tile") == 1
+
+
+REFUSED = {
+    "memory of work-items": (
+        (
+            "func @k(%g: group<memref<f32x9>x9>) {\n    parallel {\n"
+            "        %l = subgroup_local_id : i32\n        %i = cast %l : index\n"
+            "        %m = load %g[%i] : memref<f32x9>\n    }\n}\n"
+        ),
+        "<text>:5.14-40: error: memory that differs between work-items has no counterpart",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str) -> None:
+    text, message = REFUSED[name]
+    with pytest.raises(DiagnosticError) as raised:
+        translated(text, "tensorlang-to-tile")
+    assert message in str(raised.value)

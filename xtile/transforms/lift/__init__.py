@@ -1,0 +1,91 @@
+"""Makes kernels of subgroups and lanes kernels of tiles.
+
+What differs between the work-items of a work-group gets an axis of lanes, one of subgroups, or
+both, and everything is done for all of them at once (docs/core-form.md, "Lift"). `divergence.py`
+finds the axes, `widening.py` has the values, `control.py` what branches and loops become,
+`memory.py` accesses, `work_items.py` what subgroups do together, and `rules.py` the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i32
+from xdsl.ir import Operation, Region
+
+from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.effects import OF_LANES, OF_WORK_ITEMS, updates_memory
+from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
+from xtile.dialects.walk import walk
+from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.rebuilder import RuleTable
+from xtile.rewrite.tile_emitter import TileEmitter
+from xtile.text.source import Source, source_of
+from xtile.transforms.split_complex import split_complex
+
+if TYPE_CHECKING:
+    from xtile.text.diagnostics import Diagnostics
+
+_OF_SUBGROUPS = frozenset({*SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE})
+
+
+def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+    """Returns a module whose kernels of subgroups and lanes are at level tile.
+
+    Everything else stays as it is.
+
+    Args:
+        module: The module; it is not changed.
+        diagnostics: Where remarks go; None drops them.
+
+    Raises:
+        DiagnosticError: Tiles have no counterpart of what a kernel does.
+    """
+    module = split_complex(module)
+    source = source_of(module)
+    return with_kernels_replaced(
+        module,
+        lambda kernel: level_of(kernel) in (None, Level.SUBGROUP, Level.LANE),
+        lambda kernel: _lifted(kernel, source, diagnostics),
+    )
+
+
+def _tells_work_items_apart(operation: Operation) -> bool:
+    """Whether it matters to an operation how many work-items execute it."""
+    name = operation.name
+    return name in OF_WORK_ITEMS or name in OF_LANES or updates_memory(operation)
+
+
+def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
+    from xtile.transforms.lift.rules import lift
+    from xtile.transforms.lift.work_group import work_group_of
+
+    kernel = TileEmitter(RuleTable(), "tiles", source, diagnostics)
+    if function.known_block_size is None and any(map(_tells_work_items_apart, walk(function))):
+        raise kernel.error(
+            "nothing says how many work-items a work-group has; write known_block_size", function
+        )
+    try:
+        group = work_group_of(function)
+    except ValueError as error:
+        raise kernel.error(str(error), function) from error
+    old = function.body.block
+    body = kernel.new_block(old, [argument.type for argument in old.args])
+    with kernel.in_function(body):
+        lift(old, kernel, group)
+        kernel.emit(ReturnOp())
+    result = FuncOp.create(
+        properties=function.properties
+        | {"known_block_size": DenseArrayBase.from_list(i32, [1, 1, 1])},
+        attributes={
+            name: attribute
+            for name, attribute in function.attributes.items()
+            if name not in _OF_SUBGROUPS
+        }
+        | {LEVEL_ATTRIBUTE: StringAttr(Level.TILE)},
+        regions=[Region(body)],
+    )
+    result.location = function.location
+    return result

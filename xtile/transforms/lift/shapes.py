@@ -1,0 +1,214 @@
+"""Matrices of subgroups in other shapes: their dimensions have axes, and others lie in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.dialects.vector import BroadcastOp
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.vector.slices import ExtractStridedSliceOp, InsertStridedSliceOp
+from xtile.rewrite.tile_emitter import shape_of, with_shape
+from xtile.transforms.lift.widening import Wide, Widening
+from xtile.transforms.lift.work_group import own_axes
+
+
+def ordered(widening: Widening, value: SSAValue, axes: Sequence[int]) -> Wide:
+    """A vector whose dimensions have axes in any order."""
+    order = sorted(range(len(axes)), key=lambda i: axes[i])
+    moved = widening.kernel.transposed(value, order)
+    return Wide((moved,), tuple(sorted(axes)))
+
+
+def in_order(widening: Widening, wide: Wide, axes: Sequence[int]) -> SSAValue:
+    """A value with its axes in another order."""
+    return widening.kernel.transposed(wide.value, [wide.axes.index(axis) for axis in axes])
+
+
+def outside_of(wide: Wide, own: Sequence[int]) -> list[int]:
+    """The axes of a matrix that are none of its own dimensions."""
+    return [axis for axis in wide.axes if axis not in own]
+
+
+def broadcast(operation: BroadcastOp, widening: Widening) -> None:
+    """Trailing dimensions are those of the source; those of size 1 are repeated."""
+    wide, result = widening.wide(operation.source), operation.vector
+    source, target = own_axes(operation.source.type), own_axes(result.type)
+    shape = dict(zip(target, shape_of(result.type), strict=True))
+    renamed = dict(zip(source, target[len(target) - len(source) :], strict=True))
+    axes = tuple(renamed.get(axis, axis) for axis in wide.axes)
+    all_axes = tuple(sorted({*axes, *target}))
+    sizes = {**dict(zip(axes, wide.sizes.values(), strict=True))}
+    value = wide.value
+    if axes:
+        thin = [sizes.get(axis, 1) for axis in all_axes]
+        value = widening.kernel.reshape(value, thin)
+    whole = [shape.get(axis, sizes.get(axis, 1)) for axis in all_axes]
+    widening.define(result, Wide((widening.kernel.spread(value, whole),), all_axes))
+
+
+def reshape(operation: Operation, widening: Widening) -> None:
+    """The elements of each matrix keep their order."""
+    (old,), (result,) = operation.operands, operation.results
+    wide = widening.wide(old)
+    own, target = own_axes(old.type), own_axes(result.type)
+    outside = outside_of(wide, own)
+    value = in_order(widening, wide, [*outside, *own])
+    sizes = [wide.sizes[axis] for axis in outside]
+    value = widening.kernel.reshape(value, [*sizes, *shape_of(result.type)])
+    widening.define(result, ordered(widening, value, [*outside, *target]))
+
+
+def transpose(operation: Operation, widening: Widening) -> None:
+    """The dimensions of each matrix change their order."""
+    (old,), (result,) = operation.operands, operation.results
+    wide = widening.wide(old)
+    own, target = own_axes(old.type), own_axes(result.type)
+    permutation = cast("DenseArrayBase[Any]", operation.properties["permutation"])
+    renamed = {own[int(source)]: target[i] for i, source in enumerate(permutation.get_values())}
+    axes = [renamed.get(axis, axis) for axis in wide.axes]
+    widening.define(result, ordered(widening, wide.value, axes))
+
+
+def slice_of(
+    widening: Widening, wide: Wide, first: Mapping[int, int], sizes: Mapping[int, int]
+) -> SSAValue:
+    """A part of a value that begins at indices of some axes."""
+    shape = [sizes.get(axis, size) for axis, size in wide.sizes.items()]
+    properties = {
+        "offsets": _numbers([first.get(axis, 0) for axis in wide.axes]),
+        "sizes": _numbers(shape),
+        "strides": _numbers([1] * len(shape)),
+    }
+    type_ = with_shape(wide.value.type, shape)
+    if type_ == wide.value.type:
+        return wide.value
+    return widening.kernel.compute(ExtractStridedSliceOp, [wide.value], type_, properties)
+
+
+def with_slice(
+    widening: Widening, wide: Wide, part: SSAValue, first: Mapping[int, int]
+) -> SSAValue:
+    """A value with another part from indices of some axes on."""
+    if part.type == wide.value.type:
+        return part
+    offsets = [first.get(axis, 0) for axis in wide.axes]
+    blocks = zip(offsets, shape_of(part.type), wide.sizes.values(), strict=True)
+    if all(offset % size == 0 == whole % size for offset, size, whole in blocks):
+        return _with_block(widening, wide, part, offsets)
+    properties = {"offsets": _numbers(offsets), "strides": _numbers([1] * len(wide.axes))}
+    return widening.kernel.compute(
+        InsertStridedSliceOp, [part, wide.value], wide.value.type, properties
+    )
+
+
+def _with_block(widening: Widening, wide: Wide, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
+    """A value of which one block is another one, which is repeated and then selected."""
+    kernel, sizes, whole = widening.kernel, shape_of(part.type), list(wide.sizes.values())
+    counts = [n // size for n, size in zip(whole, sizes, strict=True)]
+    thin = [n for size in sizes for n in (1, size)]
+    full = [n for pair in zip(counts, sizes, strict=True) for n in pair]
+    repeated = kernel.reshape(kernel.spread(kernel.reshape(part, thin), full), whole)
+    condition: Wide | None = None
+    for axis, offset, size, count in zip(wide.axes, offsets, sizes, counts, strict=True):
+        if count == 1:
+            continue
+        numbers = Wide((kernel.step(size * count),), (axis,))
+        number = IndexType()
+        block = widening.computed(arith.DivUIOp, numbers, widening.number(size, number))
+        is_it = widening.compared("eq", block, widening.number(offset // size, number))
+        condition = is_it if condition is None else widening.both(condition, is_it)
+    assert condition is not None
+    return widening.select(condition, Wide((repeated,), wide.axes), wide).value
+
+
+def _numbers(numbers: Sequence[int]) -> ArrayAttr[IntegerAttr[Any]]:
+    return ArrayAttr([IntegerAttr(number, i64) for number in numbers])
+
+
+def _given(operation: Operation, name: str) -> list[int]:
+    attribute = operation.properties[name]
+    if isinstance(attribute, ArrayAttr):
+        return [int(each.value.data) for each in cast("Any", attribute).data]
+    assert isinstance(attribute, DenseArrayBase)
+    return [int(each) for each in attribute.get_values()]
+
+
+def extract_slice(operation: Operation, widening: Widening) -> None:
+    """The same part of each matrix."""
+    (old,), (result,) = operation.operands, operation.results
+    wide, own = widening.wide(old), own_axes(old.type)
+    offsets, sizes, strides = (_given(operation, n) for n in ("offsets", "sizes", "strides"))
+    if any(stride != 1 for stride in strides):
+        raise widening.kernel.error("a part of a matrix with strides has no counterpart on tiles")
+    first, count = (dict(zip(own, each, strict=False)) for each in (offsets, sizes))
+    widening.define(result, Wide((slice_of(widening, wide, first, count),), wide.axes))
+
+
+def insert_slice(operation: Operation, widening: Widening) -> None:
+    """The same part of each matrix becomes another one."""
+    part, old = operation.operands
+    own, of_part = own_axes(old.type), own_axes(part.type)
+    offsets, strides = (_given(operation, name) for name in ("offsets", "strides"))
+    if any(stride != 1 for stride in strides):
+        raise widening.kernel.error("a part of a matrix with strides has no counterpart on tiles")
+    _insert(operation, widening, part, old, dict(zip(own, offsets, strict=True)), of_part)
+
+
+def extract(operation: Operation, widening: Widening) -> None:
+    """What each matrix has at a position of its first dimensions."""
+    old, (result,) = operation.operands[0], operation.results
+    wide, own = widening.wide(old), own_axes(old.type)
+    position = _position(operation, widening)
+    first = dict(zip(own, position, strict=False))
+    value = slice_of(widening, wide, first, dict.fromkeys(first, 1))
+    rest = own[len(position) :]
+    outside = outside_of(wide, own)
+    value = in_order(widening, Wide((value,), wide.axes), [*outside, *own])
+    shape = [*(wide.sizes[axis] for axis in outside), *(wide.sizes[axis] for axis in rest)]
+    value = widening.kernel.reshape(value, shape)
+    axes = [*outside, *own_axes(result.type)]
+    widening.define(result, ordered(widening, value, axes))
+
+
+def insert(operation: Operation, widening: Widening) -> None:
+    """Something else at a position of the first dimensions of each matrix."""
+    part, old = operation.operands[:2]
+    own = own_axes(old.type)
+    first = dict(zip(own, _position(operation, widening), strict=False))
+    _insert(operation, widening, part, old, first, own_axes(part.type))
+
+
+def _insert(
+    operation: Operation,
+    widening: Widening,
+    part: SSAValue,
+    old: SSAValue,
+    first: Mapping[int, int],
+    of_part: Sequence[int],
+) -> None:
+    """Inserts a part whose dimensions are the last ones of a matrix."""
+    own, (result,) = own_axes(old.type), operation.results
+    whole = widening.like(widening.wide(old), result)
+    outside = outside_of(whole, own)
+    piece = widening.wide(part)
+    shape = dict(zip(of_part, shape_of(part.type), strict=True))
+    piece = widening.aligned(piece, sorted({*outside, *of_part}), shape)
+    value = in_order(widening, piece, [*outside, *of_part])
+    missing = len(own) - len(of_part)
+    sizes = [*(whole.sizes[axis] for axis in outside), *[1] * missing, *shape.values()]
+    value = widening.kernel.reshape(value, sizes)
+    value = ordered(widening, value, [*outside, *own]).value
+    widening.define(result, Wide((with_slice(widening, whole, value, first),), whole.axes))
+
+
+def _position(operation: Operation, widening: Widening) -> list[int]:
+    position = _given(operation, "static_position")
+    if any(number < 0 for number in position):
+        raise widening.kernel.error(
+            "a position in a matrix that is known only at run time has no counterpart on tiles"
+        )
+    return position

@@ -1,0 +1,357 @@
+"""Matrices of subgroups in memory: one larger tile where they lie side by side, else a gather."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, VectorType
+from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineMap
+
+from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
+from xtile.dialects.core import (
+    AtomicRMWOp,
+    AtomicUpdateOp,
+    GatherLoadOp,
+    MemoryOrder,
+    MemoryOrderAttr,
+    MemoryScope,
+    MemoryScopeAttr,
+    ScatterStoreOp,
+)
+from xtile.dialects.shapes import AnyVector, vector_type
+from xtile.dialects.shared_attributes import truth_attribute
+from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.indices import Index
+from xtile.rewrite.rebuilder import copy
+from xtile.rewrite.tile_emitter import with_shape
+from xtile.transforms.lift.affine import affine_of
+from xtile.transforms.lift.memory import accessed, positions
+from xtile.transforms.lift.shapes import ordered
+from xtile.transforms.lift.widening import Where, Wide, Widening
+from xtile.transforms.lift.work_group import OF_LANE, OF_SUBGROUPS, own_axes
+
+_Transfer = TransferReadOp | TransferWriteOp
+
+
+@dataclass(frozen=True)
+class _Box:
+    """Where matrices are in memory.
+
+    Attributes:
+        memory: The memory.
+        indices: Where each matrix begins in each dimension of it.
+        own: For each dimension of a matrix its axis.
+        along: For each dimension of a matrix that of memory; None repeats elements.
+        sizes: The sizes of a matrix.
+        inside: For each dimension of a matrix whether it is not checked.
+        limits: The size of memory along each of its dimensions, which checks compare with.
+        starts: The indices that checks compare.
+    """
+
+    memory: SSAValue
+    indices: Sequence[Where]
+    own: Sequence[int]
+    along: Sequence[int | None]
+    sizes: Sequence[int]
+    inside: Sequence[bool]
+    limits: Mapping[int, Where]
+    starts: Mapping[int, Where]
+
+
+def _agreed(widening: Widening, index: Wide) -> Wide:
+    """An index that the lanes agree on who have a matrix together."""
+    return index if widening.group.has_vectors_of_lanes else widening.of_subgroup(index)
+
+
+def _box(
+    widening: Widening,
+    memory: SSAValue,
+    indices: Sequence[SSAValue],
+    type_: AnyVector,
+    along: Sequence[int | None],
+    inside: Sequence[bool],
+) -> _Box:
+    """Where a matrix of each subgroup is, which its lanes agree on."""
+    view = widening.views.get(memory)
+    new, at = accessed(widening, memory, indices)
+    at = [_agreed(widening, i) if isinstance(i, Wide) else i for i in at]
+    checked = [d for d, is_in in zip(along, inside, strict=True) if d is not None and not is_in]
+    limits: dict[int, Where] = {}
+    starts: dict[int, Where] = {}
+    for dimension in checked:
+        start = widening.where(indices[dimension])
+        starts[dimension] = _agreed(widening, start) if isinstance(start, Wide) else start
+        limit = widening.kernel.size((new, dimension)) if view is None else view.sizes[dimension]
+        limits[dimension] = _agreed(widening, limit) if isinstance(limit, Wide) else limit
+    if view is not None:
+        kept = [view.kept[d][0] if d is not None else None for d in along]
+        steps = [view.kept[d][1] if d is not None else 1 for d in along]
+        if any(step != 1 for step in steps) or len(set(kept)) != len(kept):
+            raise widening.kernel.error(
+                "a matrix in a view with strides of its own that differs between subgroups has no "
+                "counterpart on tiles"
+            )
+        limits = {view.kept[d][0]: limit for d, limit in limits.items()}
+        starts = {view.kept[d][0]: start for d, start in starts.items()}
+        along = kept
+    own = own_axes(type_)
+    return _Box(new, at, own, list(along), type_.get_shape(), list(inside), limits, starts)
+
+
+def _box_of(operation: _Transfer, memory: SSAValue, type_: AnyVector, widening: Widening) -> _Box:
+    inside = [bool(flag.value.data) for flag in operation.in_bounds]
+    along = list(dimensions_of(operation.permutation_map))
+    if operation.mask is not None:
+        raise widening.kernel.error(
+            "a masked access of a matrix that differs between subgroups has no counterpart on tiles"
+        )
+    return _box(widening, memory, operation.indices, type_, along, inside)
+
+
+# --- matrices side by side ---
+
+
+@dataclass(frozen=True)
+class _Tile:
+    """The tile that the matrices of several subgroups are together.
+
+    Attributes:
+        first: Where it begins.
+        shape: Its sizes.
+        split: Its sizes where each axis has a dimension of its own.
+        axes: The axis of each of those.
+    """
+
+    first: Sequence[Index]
+    shape: Sequence[int]
+    split: Sequence[int]
+    axes: Sequence[int]
+
+
+def _together(box: _Box, axes: Sequence[int], widening: Widening) -> _Tile | None:
+    """The tile that matrices are together, if subgroups have those next to their neighbours'."""
+    kernel, first = widening.kernel, list[Index]()
+    steps: dict[int, dict[int, int]] = {}
+    for dimension, index in enumerate(box.indices):
+        if not isinstance(index, Wide):
+            first.append(index)
+            continue
+        affine = affine_of(index.value, kernel)
+        if affine is None:
+            return None
+        first.append(affine.base)
+        steps[dimension] = {
+            axis: n for axis, n in zip(index.axes, affine.strides, strict=True) if n
+        }
+    left = set(axes) - set(box.own)
+    shape: list[int] = []
+    split: list[int] = []
+    order: list[int] = []
+    for axis, along, size in zip(box.own, box.along, box.sizes, strict=True):
+        inner = size
+        dims: list[tuple[int, int]] = []
+        found = steps.pop(along, {}) if along is not None else {}
+        for other, stride in sorted(found.items(), key=lambda item: item[1]):
+            if stride != inner or other not in left:
+                return None
+            left.remove(other)
+            dims.insert(0, (other, widening.sizes[other]))
+            inner *= widening.sizes[other]
+        shape.append(inner)
+        split += [*(n for _, n in dims), size]
+        order += [*(a for a, _ in dims), axis]
+    if left or any(steps.values()):
+        return None
+    return _Tile(first, shape, split, order)
+
+
+# --- reads and writes ---
+
+
+def read(operation: TransferReadOp, widening: Widening) -> None:
+    """Reads the matrix of each subgroup."""
+    kernel, result = widening.kernel, operation.result
+    if not widening.divergence.of(result):
+        if widening.mask is None:
+            copy(operation, kernel)
+            return
+        type_ = result.type
+
+        def nothing() -> SSAValue:
+            return kernel.constant(0, type_)
+
+        def there() -> SSAValue:
+            return _copied(operation, widening)
+
+        kernel.define(result, kernel.choose(widening.any(widening.mask).value, there, nothing))
+        return
+    type_ = vector_type(result)
+    box = _box_of(operation, operation.source, type_, widening)
+    axes = widening.divergence.axes(result)
+    padding = widening.wide(operation.padding)
+    tile = _together(box, axes, widening) if widening.mask is None and not padding.axes else None
+    if tile is not None:
+        widening.kernel.remark("tiles of subgroups that lie side by side are read as one tile")
+        new = TransferReadOp(
+            box.memory,
+            [kernel.as_value(index) for index in tile.first],
+            padding.value,
+            VectorType(type_.element_type, tile.shape),
+            truth_attribute(tuple(box.inside)),
+            operation.permutation_map if len(box.indices) == len(operation.indices) else _map(box),
+        )
+        value = kernel.reshape(kernel.emit(new).result, tile.split)
+        widening.define(result, ordered(widening, value, tile.axes))
+        return
+    widening.kernel.remark(
+        "the tiles of subgroups are gathered, because nothing tells that they lie side by side"
+    )
+    widening.define(result, _gathered(box, axes, padding, widening))
+
+
+def _map(box: _Box) -> AffineMapAttr:
+    from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
+
+    results = [AffineConstantExpr(0) if d is None else AffineDimExpr(d) for d in box.along]
+    return AffineMapAttr(AffineMap(len(box.indices), 0, tuple(results)))
+
+
+def _copied(operation: TransferReadOp, widening: Widening) -> SSAValue:
+    new = type(operation).create(
+        operands=widening.kernel.values(operation.operands),
+        result_types=operation.result_types,
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+    )
+    return widening.kernel.emit(new).results[0]
+
+
+def _elements(box: _Box, widening: Widening) -> list[Where]:
+    """The index of each component in each dimension of memory."""
+    result = list(box.indices)
+    for dimension, number in _numbers(box, widening).items():
+        result[dimension] = widening.add(result[dimension], number)
+    return result
+
+
+def _numbers(box: _Box, widening: Widening) -> dict[int, Wide]:
+    """For each dimension of memory the numbers of components along it."""
+    return {
+        along: Wide((widening.kernel.step(size),), (axis,))
+        for axis, along, size in zip(box.own, box.along, box.sizes, strict=True)
+        if along is not None
+    }
+
+
+def _inside(box: _Box, widening: Widening) -> Wide | None:
+    """Which components are accessed: those inside of memory, by subgroups that execute it."""
+    condition = widening.mask
+    if condition is not None:
+        kept = OF_SUBGROUPS | OF_LANE if widening.group.has_vectors_of_lanes else OF_SUBGROUPS
+        condition = widening.any(condition, kept)
+    numbers = _numbers(box, widening)
+    for dimension, limit in box.limits.items():
+        index = widening.as_wide(widening.add(box.starts[dimension], numbers[dimension]))
+        zero = widening.number(0, IndexType())
+        fits = widening.both(
+            widening.compared("sge", index, zero),
+            widening.compared("slt", index, widening.as_wide(limit)),
+        )
+        condition = fits if condition is None else widening.both(condition, fits)
+    return condition
+
+
+def _own_sizes(box: _Box) -> dict[int, int]:
+    return dict(zip(box.own, box.sizes, strict=True))
+
+
+def _gathered(box: _Box, axes: Sequence[int], padding: Wide, widening: Widening) -> Wide:
+    condition, sizes = _inside(box, widening), _own_sizes(box)
+    type_ = with_shape(padding.element, widening.shape(axes, sizes))
+    mask = [] if condition is None else [widening.aligned(condition, axes, sizes).value]
+    rest = [widening.aligned(padding, axes, sizes).value] if mask else []
+    new = GatherLoadOp.build(
+        operands=[box.memory, positions(widening, _elements(box, widening), axes), mask, rest],
+        result_types=[type_],
+    )
+    return Wide((widening.kernel.emit(new).result,), tuple(axes))
+
+
+def write(operation: TransferWriteOp, widening: Widening) -> None:
+    """Writes the matrix of each subgroup; of several at one position one stays."""
+    kernel = widening.kernel
+    wide = widening.wide(operation.vector)
+    differs = widening.divergence.of_all((*operation.operands, operation.source))
+    if not differs and widening.mask is None:
+        copy(operation, kernel)
+        return
+    if not differs:
+        assert widening.mask is not None
+        with kernel.when(widening.any(widening.mask).value):
+            copy(operation, kernel)
+        return
+    type_ = vector_type(operation.vector)
+    box = _box_of(operation, operation.source, type_, widening)
+    inside = _inside(box, widening) if widening.mask is not None else None
+    places = [index for index in box.indices if isinstance(index, Wide)]
+    known = {**widening.sizes, **_own_sizes(box)}
+    axes = sorted(
+        {*wide.axes, *(a for p in places for a in p.axes), *(() if inside is None else inside.axes)}
+        & known.keys()
+    )
+    wide = widening.aligned(wide, axes, known)
+    tile = _together(box, axes, widening) if widening.mask is None else None
+    if tile is not None:
+        kernel.remark("tiles of subgroups that lie side by side are written as one tile")
+        order = [wide.axes.index(axis) for axis in tile.axes]
+        value = kernel.reshape(kernel.transposed(wide.value, order), tile.shape)
+        map_ = (
+            operation.permutation_map if len(box.indices) == len(operation.indices) else _map(box)
+        )
+        at = [kernel.as_value(index) for index in tile.first]
+        flags = truth_attribute(tuple(box.inside))
+        kernel.emit(TransferWriteOp(value, box.memory, at, flags, None, permutation_map=map_))
+        return
+    kernel.remark(
+        "the tiles of subgroups are scattered, because nothing tells that they lie side by side"
+    )
+    condition = _inside(box, widening)
+    mask = [] if condition is None else [widening.aligned(condition, axes, known).value]
+    at = positions(widening, _elements(box, widening), axes)
+    kernel.emit(ScatterStoreOp.build(operands=[wide.value, box.memory, at, mask]))
+
+
+def update(operation: AtomicUpdateOp, widening: Widening) -> None:
+    """Each subgroup updates its matrix."""
+    kernel, result = widening.kernel, operation.result
+    type_ = vector_type(operation.value)
+    rank, count = len(operation.indices), type_.get_num_dims()
+    along: list[int | None] = list(range(rank - count, rank))
+    if operation.transpose is not None:
+        along.reverse()
+    checked = {int(dimension) for dimension in operation.checked.get_values()}
+    inside = [dimension not in checked for dimension in along]
+    box = _box(widening, operation.memory, operation.indices, type_, along, inside)
+    axes = widening.divergence.axes(result)
+    sizes = _own_sizes(box)
+    wide = widening.aligned(widening.wide(operation.value), axes, sizes)
+    condition = _inside(box, widening)
+    mask = [] if condition is None else [widening.aligned(condition, axes, sizes).value]
+    made = AtomicRMWOp.build(
+        operands=[
+            wide.value,
+            box.memory,
+            positions(widening, _elements(box, widening), axes),
+            mask,
+        ],
+        result_types=[wide.value.type],
+        properties={
+            "kind": kind_attribute(AtomicRMWKind[operation.kind.data.value]),
+            "order": MemoryOrderAttr(MemoryOrder.RELAXED),
+            "scope": MemoryScopeAttr(MemoryScope.DEVICE),
+        },
+    )
+    widening.define(result, Wide((kernel.emit(made).result,), tuple(axes)))
