@@ -10,6 +10,7 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
+from tests.semantics.triton.programs import kernel
 from tests.translate.triton_to_amdg.laid_out import laid_out, said_of
 from tests.translate.triton_to_amdg.products import product
 from tests.triton_releases.judges import NEWEST, assembled
@@ -184,3 +185,43 @@ def test_as_many_accesses_as_tritons_own_pipeline() -> None:
     assert count("ds_read") == 16
     assert verdict.metadata["shared"] == 32768
     assert re.search(r"vgpr_spill_count:\s+0", verdict.text)
+
+
+def test_products_that_feed_each_other_keep_all_warps_busy() -> None:
+    """Warps go along the 64 rows only, so that instructions are of 16 rows and not of 32."""
+    factors, sums = "tensor<64x64xf16>", "tensor<64x64xf32>"
+    body = f"""
+      %p = tt.dot %0, %1, %2 : {factors} * {factors} -> {sums}
+      %h = arith.truncf %p : {sums} to {factors}
+      %r0 = tt.dot %h, %1, %2 : {factors} * {factors} -> {sums}
+    """
+    operands = [np.ones((64, 64), np.float16)] * 2 + [np.ones((64, 64), np.float32)]
+    module, _ = kernel(body, operands, [((64, 64), "f32")])
+    text = xtile.to_text(laid_out(module, "gfx942", 4), "mlir")
+    units = [line for line in text.splitlines() if "#ttg.amd_mfma<" in line]
+    assert len(units) == 1
+    assert "warpsPerCTA = [4, 1], instrShape = [16, 16, 16]" in units[0]
+
+
+def test_deep_products_of_8_bits_have_the_instruction_for_scales() -> None:
+    """On gfx950, where that is as fast as one of half the depth."""
+    made = laid_out(product(F8, F8, rows=64, columns=64, depth=64), "gfx950", 4)
+    text = xtile.to_text(made, "mlir")
+    assert "instrShape = [32, 32, 64]" in text
+    assert "tt.dot_scaled" in text
+    generator = fresh_generator()
+    a = generator.standard_normal((64, 128)).astype(ml_dtypes.float8_e4m3fn)
+    b = generator.standard_normal((128, 64)).astype(ml_dtypes.float8_e4m3fn)
+    c = np.full((64, 64), np.nan, np.float32)
+    xtile.run(made, [a, b, c, 128], (1,))
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(c, wanted, rtol=0, atol=1e-3)
+
+
+def test_results_are_stored_16_bytes_at_once() -> None:
+    """Lanes of gfx950 exchange registers for that."""
+    made = laid_out(product(sums="f16", rows=128, columns=128, depth=64), "gfx950", 4)
+    text = xtile.to_text(made, "mlir")
+    (line,) = [line for line in text.splitlines() if "amdg.buffer_store" in line]
+    assert "contiguity = 8" in line
+    assert not said_of(made, NEWEST, "gfx950")

@@ -14,10 +14,11 @@ Architecture" (buffer resources).
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, i32, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.triton.amdg.offsets import MOST_BYTES, bounds_of
@@ -54,21 +55,35 @@ def as_buffer(operation: Operation, layout: Layout, lowering: Lowering) -> Opera
     base = lowering.value(splat.src)
     offsets = _narrow(lowering.in_layout(address.offset, layout), lowering)
     count = contiguity(operation.operands[0], layout, lowering.choice)
-    others = lowering.all_in(operation.operands[1:], layout)
+    given = operation.operands[1:]
+    if isinstance(operation, LoadOp) and operation.other is not None and _is_zero(operation.other):
+        # Buffers give that by themselves.
+        given = given[:1]
+    others = lowering.all_in(given, layout)
     match operation:
         case LoadOp():
             policy = operation.cache_policy
-            given = None if policy.is_default else policy
-            return BufferLoadOp(base, offsets, *others, policy=given, contiguity=count)
+            named = None if policy.is_default else policy
+            return BufferLoadOp(base, offsets, *others, policy=named, contiguity=count)
         case StoreOp():
             policy = operation.cache_policy
-            given = None if policy.is_default else policy
+            named = None if policy.is_default else policy
             value, *mask = others
-            return BufferStoreOp(value, base, offsets, *mask, policy=given, contiguity=count)
+            return BufferStoreOp(value, base, offsets, *mask, policy=named, contiguity=count)
         case AtomicRMWOp():
             return _atomic(operation, base, offsets, others)
         case _:
             return None
+
+
+def _is_zero(value: SSAValue) -> bool:
+    """Whether all bits of a tensor are certainly 0, as those of -0.0 are not."""
+    owner = value.owner
+    constant: Any = owner.properties.get("value") if isinstance(owner, arith.ConstantOp) else None
+    if not isinstance(constant, DenseIntOrFPElementsAttr) or not constant.is_splat():
+        return False
+    number = constant.get_values()[0]
+    return number == 0 and copysign(1, number) > 0
 
 
 def _atomic(

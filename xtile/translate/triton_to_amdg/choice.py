@@ -30,7 +30,7 @@ from xtile.translate.triton_to_amdg.axis_facts import AxisFacts
 from xtile.translate.triton_to_amdg.blocked import Machine, layouts_of_accesses
 from xtile.translate.triton_to_amdg.bounds import Bounds, small_arguments
 from xtile.translate.triton_to_amdg.shapes import RULES, axis_of
-from xtile.translate.triton_to_amdg.staging import layout_of_load
+from xtile.translate.triton_to_amdg.staging import layout_of_load, layout_of_store
 from xtile.translate.triton_to_amdg.units import Product, product_of
 
 Layout = DistributedEncodingAttr
@@ -280,7 +280,7 @@ class Choice:
             layout = self._known(value)
             is_free = all(map(self.is_cheap, (pointer, *masks)))
             if isinstance(layout, MatrixUnitEncodingAttr) and is_free:
-                self.accesses[operation] = layout
+                self.accesses[operation] = layout_of_store(layout, pointer, self.facts)
 
 
 def best(layouts: Iterable[Layout | None]) -> Layout | None:

@@ -214,8 +214,13 @@ def _dot(operation: DotOp, lowering: Lowering) -> None:
         )
     ]
     sums = _cast(lowering.in_layout(operation.c, product.layout), product.sums, lowering)
-    made = lowering.emit(DotOp(factors[0], factors[1], sums, input_precision=product.precision))
-    result = _cast(made.d, element_of(operation.d.type), lowering)
+    made: DotOp | DotScaledOp
+    if product.elements is None:
+        made = DotOp(factors[0], factors[1], sums, input_precision=product.precision)
+    else:
+        left, right = product.elements
+        made = DotScaledOp(factors[0], None, factors[1], None, sums, lhs=left, rhs=right)
+    result = _cast(lowering.emit(made).d, element_of(operation.d.type), lowering)
     lowering.define(operation.d, result)
 
 

@@ -92,10 +92,30 @@ def scaled_unit(operation: DotScaledOp, chip: Target) -> ScaledUnit | None:
         is_exponent = element_of(scale.type) == i8
         if not is_exponent or shape_of(scale.type)[-1] * GROUP != depth:
             return None
-    for unit in _UNITS.get(chip.name, ()):
-        if min(rows, columns) >= unit.rows and depth >= unit.depth:
-            return unit
-    return None
+    return _fitting(chip, min(rows, columns), depth)
+
+
+def _fitting(chip: Target, least: int, depth: int) -> ScaledUnit | None:
+    """The first instruction that is no larger than the product."""
+    units = _UNITS.get(chip.name, ())
+    return next((unit for unit in units if least >= unit.rows and depth >= unit.depth), None)
+
+
+def unscaled_unit(
+    operation: DotOp, chip: Target
+) -> tuple[ScaledUnit, tuple[ScaleDotElemType, ScaleDotElemType]] | None:
+    """The instruction for scales that computes a product without, which is deeper than others.
+
+    Returns:
+        The instruction, and what the factors are; None where there is none.
+    """
+    factors = element_of(operation.a.type), element_of(operation.b.type)
+    kinds = {type_: kind for kind, type_ in _BYTES.items()}
+    if not all(factor in kinds for factor in factors) or len(shape_of(operation.d.type)) != 2:
+        return None
+    (rows, depth), (_, columns) = shape_of(operation.a.type), shape_of(operation.b.type)
+    unit = _fitting(chip, min(rows, columns), depth)
+    return None if unit is None else (unit, (kinds[factors[0]], kinds[factors[1]]))
 
 
 def layout_of_scales(
@@ -326,7 +346,10 @@ class _Factor:
         return composer.emit(ReshapeOp(several, TensorType(element, shape))).results[0]
 
 
-_BYTES = {ScaleDotElemType.E4M3: Float8E4M3FNType(), ScaleDotElemType.E5M2: Float8E5M2Type()}
+_BYTES: dict[ScaleDotElemType, Attribute] = {
+    ScaleDotElemType.E4M3: Float8E4M3FNType(),
+    ScaleDotElemType.E5M2: Float8E5M2Type(),
+}
 
 _MANTISSA_OF_BF16 = 7
 

@@ -3,7 +3,8 @@
 A lane of an operand needs neighbours along K. Where memory has its rows along the other dimension,
 each lane loads a small box, transposes it in its registers and writes neighbours along K at once.
 
-Source: Triton 3.9, `third_party/amd`, `InThreadTranspose.cpp`;
+Source: Triton 3.9, `third_party/amd`, `InThreadTranspose.cpp`; `LinearLayoutConversions.cpp`
+(stores of results);
 `lib/Dialect/TritonGPU/IR/Dialect.cpp` (swizzles for MFMA and WMMA).
 """
 
@@ -16,11 +17,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.triton.amdg.ops import InThreadTransposeOp
 from xtile.dialects.triton.amdg.ops.registers import transposed_in_thread
-from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
+from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr, LinearEncodingAttr
+from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import (
     AMDMfmaEncodingAttr,
     AMDWmmaEncodingAttr,
     DotOperandEncodingAttr,
+    MatrixUnitEncodingAttr,
 )
 from xtile.dialects.triton.encodings.shared import (
     AMDRotatingSharedEncodingAttr,
@@ -28,7 +31,9 @@ from xtile.dialects.triton.encodings.shared import (
 )
 from xtile.dialects.triton.operation import element_of, encoding_of, shape_of
 from xtile.dialects.triton.ttg.types import MemDescType
-from xtile.translate.triton_to_amdg.blocked import Machine
+from xtile.layouts.linear import UNITS
+from xtile.translate.triton_to_amdg.axis_facts import AxisFacts
+from xtile.translate.triton_to_amdg.blocked import Machine, elements_at_once
 from xtile.translate.triton_to_amdg.shapes import linear
 
 _BANKS = 32
@@ -76,6 +81,42 @@ def layout_of_load(
     if rows == 1:
         return layout
     return machine.blocked(shape, layout.order.data, min(held, fair // rows), rows)
+
+
+def layout_of_store(
+    layout: MatrixUnitEncodingAttr, pointer: SSAValue, facts: AxisFacts
+) -> DistributedEncodingAttr:
+    """The layout in which results of a matrix unit are stored.
+
+    Lanes of gfx950 that are 32 apart exchange registers in one instruction. With half of what each
+    of them has of 4 elements in a row, they have 8 of 16 bits, which one access stores.
+    """
+    shape = shape_of(pointer.type)
+    is_exchanged = isinstance(layout, AMDMfmaEncodingAttr) and (
+        layout.version.data >= _EXCHANGING
+        and layout.instr_shape.data[:2] == (32, 32)
+        and bool(layout.is_transposed.value.data)
+    )
+    if not is_exchanged or elements_at_once(pointer, len(shape) - 1, facts) < _STORED:
+        return layout
+    images = {unit: list(layout.layout(shape).images(unit)) for unit in UNITS}
+    if len(images["register"]) <= _FURTHER:
+        return layout
+    images["register"][_FURTHER], images["lane"][-1] = (
+        images["lane"][-1],
+        images["register"][_FURTHER],
+    )
+    return LinearEncodingAttr(*(images[unit] for unit in UNITS))
+
+
+_EXCHANGING = 4
+"""The first version of MFMA whose chips exchange registers of lanes."""
+
+_STORED = 8
+"""The elements in a row that are then stored at once; there are no more of 16 bits."""
+
+_FURTHER = 2
+"""The bit of a register's number that leads to the next 4 elements of a row."""
 
 
 def _is_transposed(parent: Attribute) -> bool:

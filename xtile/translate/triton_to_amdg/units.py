@@ -22,12 +22,18 @@ from xtile.dialects.triton.encodings.matrix_units import (
 )
 from xtile.dialects.triton.matrix_instructions import mfma_version
 from xtile.dialects.triton.operation import element_of, shape_of
-from xtile.dialects.triton.tt.enumerations import InputPrecision
+from xtile.dialects.triton.tt.enumerations import InputPrecision, ScaleDotElemType
 from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 from xtile.layouts.triton import Wmma
 from xtile.targets.target import MatrixUnit, Target
 from xtile.translate.triton_to_amdg.blocked import Machine
-from xtile.translate.triton_to_amdg.scaled_products import WIDTH, layout_of_scales, scaled_unit
+from xtile.translate.triton_to_amdg.scaled_products import (
+    WIDTH,
+    ScaledUnit,
+    layout_of_scales,
+    scaled_unit,
+    unscaled_unit,
+)
 
 _FILLED_UP = 3
 """The version of WMMA whose operands may have less depth than the instruction."""
@@ -51,6 +57,7 @@ class Product:
         sums: The type of the result's elements, before it is what the source asks for.
         precision: What factors of f32 are rounded to.
         scales: The layouts of the scales of both factors, where these have scales.
+        elements: What the factors are, where an instruction for scales multiplies them without.
     """
 
     layout: DistributedEncodingAttr
@@ -59,6 +66,7 @@ class Product:
     sums: Attribute
     precision: InputPrecision = InputPrecision.IEEE
     scales: tuple[LinearEncodingAttr, LinearEncodingAttr] | None = None
+    elements: tuple[ScaleDotElemType, ScaleDotElemType] | None = None
 
     def operand(self, index: int) -> DotOperandEncodingAttr:
         """The layout of the left or the right operand."""
@@ -76,6 +84,12 @@ def product_of(operation: DotOp | DotScaledOp, chip: Target, machine: Machine) -
     if isinstance(operation, DotScaledOp):
         return _scaled_product(operation, chip, machine)
     sums = _sums(operation)
+    unscaled = unscaled_unit(operation, chip)
+    if unscaled is not None:
+        unit, elements = unscaled
+        layout = _layout_of_scaled(unit, operation, chip, machine)
+        factors = element_of(operation.a.type), element_of(operation.b.type)
+        return Product(layout, WIDTH, factors, f32, elements=elements)
     for factors, precision in _ways(operation):
         names = [str(factor) for factor in factors]
         if precision is InputPrecision.TF32:
@@ -119,21 +133,28 @@ def _ways(operation: DotOp) -> Iterator[tuple[tuple[Attribute, Attribute], Input
 
 def _scaled_product(operation: DotScaledOp, chip: Target, machine: Machine) -> Product:
     """A product with scales, which `compose_scaled` has left alone."""
-    unit, shape = scaled_unit(operation, chip), shape_of(operation.d.type)
+    unit = scaled_unit(operation, chip)
     assert unit is not None
     assert operation.a_scale is not None
     assert operation.b_scale is not None
-    warps = _warps(unit.rows, unit.rows, operation, shape, machine.warps)
-    version = mfma_version(chip)
-    assert version is not None
-    instruction = (unit.rows, unit.rows, unit.depth)
-    layout = AMDMfmaEncodingAttr(version, warps, instruction, True)
+    layout = _layout_of_scaled(unit, operation, chip, machine)
+    warps = tuple(layout.warps_per_cta.data)
     scales = (
         layout_of_scales(unit, shape_of(operation.a_scale.type), warps, 0),
         layout_of_scales(unit, shape_of(operation.b_scale.type), warps, 1),
     )
     factors = element_of(operation.a.type), element_of(operation.b.type)
     return Product(layout, WIDTH, factors, f32, scales=scales)
+
+
+def _layout_of_scaled(
+    unit: ScaledUnit, operation: DotOp | DotScaledOp, chip: Target, machine: Machine
+) -> AMDMfmaEncodingAttr:
+    shape = shape_of(operation.d.type)
+    warps = _warps(unit.rows, unit.rows, operation, shape, machine.warps)
+    version = mfma_version(chip)
+    assert version is not None
+    return AMDMfmaEncodingAttr(version, warps, (unit.rows, unit.rows, unit.depth), True)
 
 
 def _fits(unit: MatrixUnit, operation: DotOp) -> bool:
@@ -146,7 +167,11 @@ def _fits(unit: MatrixUnit, operation: DotOp) -> bool:
 
 def _preference(unit: MatrixUnit, operation: DotOp, machine: Machine) -> tuple[bool, int, int]:
     """Units that leave no warp without work, then large results, then deep ones."""
-    count = prod(shape_of(operation.d.type)) // (unit.rows * unit.columns)
+    *_, rows, columns = shape_of(operation.d.type)
+    batches = prod(shape_of(operation.d.type)) // (rows * columns)
+    # Warps of products that feed each other go along rows only.
+    across = 1 if _is_chained(operation) else columns // unit.columns
+    count = batches * (rows // unit.rows) * across
     depth = shape_of(operation.a.type)[-1]
     useful = unit.depth if unit.depth <= depth else -unit.depth
     return count >= machine.warps, unit.rows * unit.columns, useful
