@@ -19,7 +19,7 @@ class Verdict(Enum):
 
     AGREES: It computed what its source computed.
     DIFFERS: It did not, or it has a mistake that its source has not.
-    NOT_RUN: A device could not run it.
+    NOT_RUN: A device could not run it, or it is not for this launch.
     """
 
     AGREES = "agrees"

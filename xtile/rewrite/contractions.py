@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import cast
 
 from xdsl.dialects.arith import TruncFOp
@@ -11,6 +13,8 @@ from xdsl.ir import Operation, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.rewrite.tile_emitter import shape_of
 
 Maps = tuple[tuple[int, ...], ...]
 """For each operand the number of the iteration along each of its dimensions."""
@@ -63,3 +67,63 @@ def factors_of(operation: Operation) -> tuple[tuple[int, bool], tuple[int, bool]
         if a in _TURNED[0] and b in _TURNED[1]:
             return (order[0], a != MATMUL[0]), (order[1], b != MATMUL[1])
     return None
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """How an operand of a contraction is a list of matrices.
+
+    Attributes:
+        order: Its dimensions: those that count matrices, then those of rows, then of columns.
+        sizes: The size of each of them, in this order.
+        shape: How many matrices, rows and columns there are.
+    """
+
+    order: tuple[int, ...]
+    sizes: tuple[int, ...]
+    shape: tuple[int, int, int]
+
+    @property
+    def squeezed(self) -> tuple[int, ...]:
+        """The shape, without the number of matrices if there is one."""
+        return self.shape if self.shape[0] > 1 else self.shape[1:]
+
+    @property
+    def inverse(self) -> list[int]:
+        """For each dimension of the operand its number in the order."""
+        return [self.order.index(i) for i in range(len(self.order))]
+
+
+def as_matrices(operation: ContractionOp) -> tuple[Matrices, Matrices, Matrices] | None:
+    """The factors and the sums of a contraction as lists of matrices that are multiplied.
+
+    None if an iteration is of one factor alone, and its elements are added up before they are
+    multiplied.
+    """
+    maps = iteration_maps(operation)
+    left, right, sums = maps
+    if (set(left) ^ set(right)) - set(sums):
+        return None
+    sizes = iteration_sizes(operation, maps)
+    batch = [d for d in sums if d in left and d in right]
+    rows = [d for d in sums if d not in right]
+    columns = [d for d in sums if d not in left]
+    depth = [d for d in left if d not in sums]
+
+    def arranged(own: Sequence[int], *groups: Sequence[int]) -> Matrices:
+        flat = [d for group in groups for d in group]
+        count, height, width = (prod(sizes[d] for d in group) for group in groups)
+        order = tuple(own.index(d) for d in flat)
+        return Matrices(order, tuple(sizes[d] for d in flat), (count, height, width))
+
+    return (
+        arranged(left, batch, rows, depth),
+        arranged(right, batch, depth, columns),
+        arranged(sums, batch, rows, columns),
+    )
+
+
+def iteration_sizes(operation: ContractionOp, maps: Maps) -> dict[int, int]:
+    """How often each iteration of a contraction runs."""
+    sizes = dict(zip(maps[0], shape_of(operation.lhs.type), strict=True))
+    return sizes | dict(zip(maps[1], shape_of(operation.rhs.type), strict=True))

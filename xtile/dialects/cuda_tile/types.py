@@ -344,6 +344,10 @@ class TileView(ABC):
     def get_dim_map(self) -> tuple[int, ...]:
         """For each dimension of the tile that of the tensor."""
 
+    @abstractmethod
+    def get_traversal_strides(self) -> tuple[int, ...]:
+        """How many elements lie between the beginnings of neighbouring tiles, by tile dimension."""
+
     def _verify_view(self) -> None:
         tile, tensor = self.get_tile_shape(), self.tensor_view
         if not tile:
@@ -407,6 +411,10 @@ class PartitionViewType(TileView, ParametrizedAttribute, TypeAttribute):
     def get_dim_map(self) -> tuple[int, ...]:
         return _numbers(self.dim_map)
 
+    @override
+    def get_traversal_strides(self) -> tuple[int, ...]:
+        return self.get_tile_shape()
+
     @classmethod
     @override
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -469,8 +477,8 @@ class StridedViewType(TileView, ParametrizedAttribute, TypeAttribute):
     def get_dim_map(self) -> tuple[int, ...]:
         return _numbers(self.dim_map)
 
+    @override
     def get_traversal_strides(self) -> tuple[int, ...]:
-        """How many elements lie between the beginnings of neighbouring tiles, by tile dimension."""
         return _numbers(self.traversal_strides)
 
     @classmethod
@@ -539,6 +547,10 @@ class GatherScatterViewType(TileView, ParametrizedAttribute, TypeAttribute):
     @override
     def get_dim_map(self) -> tuple[int, ...]:
         return tuple(range(self.index_rank))
+
+    @override
+    def get_traversal_strides(self) -> tuple[int, ...]:
+        return (1,) * self.index_rank
 
     @classmethod
     @override

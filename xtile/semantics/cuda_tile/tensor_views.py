@@ -14,8 +14,6 @@ import numpy as np
 
 from xtile.dialects.cuda_tile.types import (
     GatherScatterViewType,
-    PartitionViewType,
-    StridedViewType,
     TileView,
 )
 from xtile.semantics.addresses import AddressSpace
@@ -112,7 +110,7 @@ class Tiling:
         self.tile_shape = type.get_tile_shape()
         self.padding = type.padding
         self._order = type.get_dim_map()
-        self._steps = _steps(type)
+        self._steps = type.get_traversal_strides()
         self._sparse = type.sparse_dim.data if isinstance(type, GatherScatterViewType) else None
 
     @property
@@ -166,14 +164,3 @@ class Tiling:
             f"the index [{given}] lies outside of the view's index space [{sizes}] in dimension "
             f"{dimension}"
         )
-
-
-def _steps(type: TileView) -> tuple[int, ...]:
-    """The elements between the beginnings of neighbouring tiles, along their dimensions."""
-    match type:
-        case PartitionViewType():
-            return type.get_tile_shape()
-        case StridedViewType():
-            return type.get_traversal_strides()
-        case _:
-            return (1,) * type.index_rank

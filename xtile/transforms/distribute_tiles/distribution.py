@@ -305,13 +305,6 @@ class Distribution(TileEmitter):
         self.define(old, tile)
         return tile
 
-    def define_like(self, old: SSAValue, tile: Tile) -> None:
-        """Records that a vector of the source has the elements of a tile, in its own shape."""
-        if not shape_of(old.type):
-            self.define_number(old, tile.parts(self, ())[0])
-            return
-        self.define(old, self.reshaped(tile, shape_of(old.type)))
-
     def reshaped(self, tile: Tile, shape: Sequence[int]) -> Tile:
         """A tile of the same box in another shape."""
         shape = tuple(shape)

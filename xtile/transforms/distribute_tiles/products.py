@@ -7,10 +7,10 @@ from math import prod
 
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
+from xtile.rewrite.contractions import as_matrices, iteration_maps, iteration_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.products import unit_for
@@ -41,52 +41,19 @@ _DEPTH = 8
 """How deep the products are that are added up at once where there is no matrix unit."""
 
 
-class _Groups:
-    """The iterations of a contraction: those of both factors and the sum, and so on."""
-
-    def __init__(self, maps: Sequence[Sequence[int]]) -> None:
-        left, right, total = maps
-        self.batch = [d for d in total if d in left and d in right]
-        self.rows = [d for d in total if d in left and d not in right]
-        self.columns = [d for d in total if d in right and d not in left]
-        self.depth = [d for d in left if d not in total]
-
-
 def _contract(operation: ContractionOp, distribution: Distribution) -> None:
-    maps = [
-        [each.position for each in map_.data.results if isinstance(each, AffineDimExpr)]
-        for map_ in operation.indexing_maps
-    ]
-    left, right, total = map(set, maps)
-    sizes = dict(zip(maps[0], shape_of(operation.lhs.type), strict=True))
-    sizes |= zip(maps[1], shape_of(operation.rhs.type), strict=True)
-    if (left ^ right) - total or operation.kind.data is not CombiningKindFlag.ADD or not maps[2]:
-        _as_reduction(operation, distribution, maps, sizes)
+    matrices = as_matrices(operation)
+    kind = operation.kind.data
+    if matrices is None or kind is not CombiningKindFlag.ADD or not shape_of(operation.acc.type):
+        _as_reduction(operation, distribution)
         return
-    groups = _Groups(maps)
-    a, b, c = (distribution.tile(operand) for operand in operation.operands)
-    a = _arranged(distribution, a, maps[0], (groups.batch, groups.rows, groups.depth), sizes)
-    b = _arranged(distribution, b, maps[1], (groups.batch, groups.depth, groups.columns), sizes)
-    own = (groups.batch, groups.rows, groups.columns)
-    c = _arranged(distribution, c, maps[2], own, sizes)
-    made = _product(operation, distribution, a, b, c)
-    order = [dimension for group in own for dimension in group]
-    whole = reshaped(distribution, made, [sizes[dimension] for dimension in order])
-    turned = transposed(distribution, whole, [order.index(each) for each in maps[2]])
-    distribution.define(operation.result, turned)
-
-
-def _arranged(
-    distribution: Distribution,
-    tile: Tile,
-    own: Sequence[int],
-    groups: tuple[list[int], list[int], list[int]],
-    sizes: dict[int, int],
-) -> Tile:
-    """A tile as a list of matrices."""
-    order = [own.index(dimension) for group in groups for dimension in group]
-    shape = [prod(sizes[dimension] for dimension in group) for group in groups]
-    return reshaped(distribution, transposed(distribution, tile, order), shape)
+    a, b, c = (
+        reshaped(distribution, transposed(distribution, tile, each.order), each.shape)
+        for tile, each in zip(map(distribution.tile, operation.operands), matrices, strict=True)
+    )
+    sums = matrices[2]
+    whole = reshaped(distribution, _product(operation, distribution, a, b, c), sums.sizes)
+    distribution.define(operation.result, transposed(distribution, whole, sums.inverse))
 
 
 def _product(
@@ -241,13 +208,10 @@ def _in_steps(
     return made
 
 
-def _as_reduction(
-    operation: ContractionOp,
-    distribution: Distribution,
-    maps: Sequence[Sequence[int]],
-    sizes: dict[int, int],
-) -> None:
+def _as_reduction(operation: ContractionOp, distribution: Distribution) -> None:
     """Any other contraction: products of all pairs, which are reduced."""
+    maps = iteration_maps(operation)
+    sizes = iteration_sizes(operation, maps)
     order = [*maps[2], *(d for d in sizes if d not in maps[2])]
     shape = [sizes[d] for d in order]
     factors = [

@@ -184,12 +184,16 @@ def view_of(transfer: Transfer) -> ViewOp | None:
     return None if BEGINS_INSIDE_ATTRIBUTE in transfer.attributes else view
 
 
-def access_of_transfer(transfer: Transfer, view: ViewOp, provenance: Provenance) -> Access:
+def access_of_transfer(transfer: Transfer, provenance: Provenance) -> Access:
     """The box that a transfer from or to a view accesses.
 
     Raises:
-        NotAffineError: It may begin before the view, or is masked, or repeats elements.
+        NotAffineError: It is of no view that begins where a tile does, or may begin before the
+            view, or is masked, or repeats elements.
     """
+    view = view_of(transfer)
+    if view is None:
+        raise NotAffineError("its memory is no view that begins where a tile does")
     is_read = isinstance(transfer, TransferReadOp)
     vector = as_vector(transfer.result.type if is_read else transfer.vector.type)
     map_ = transfer.permutation_map.data

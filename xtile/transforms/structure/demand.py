@@ -25,7 +25,7 @@ from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.transfers import TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.tile_emitter import shape_of
-from xtile.transforms.structure.accesses import access_of_transfer, view_of
+from xtile.transforms.structure.accesses import access_of_transfer
 from xtile.transforms.structure.affine import NotAffineError, broadcast_dimensions, regrouped
 from xtile.transforms.structure.bounds import NOTHING, Needs
 from xtile.transforms.structure.boxes import Bound, moved
@@ -138,17 +138,16 @@ def _store(operation: AtomicRMWOp | ScatterStoreOp, demand: Demand) -> Uses:
 
 
 def _transfer_write(operation: TransferWriteOp, demand: Demand) -> Uses:
-    view, bounds = view_of(operation), _ALL
-    if view is not None:
-        try:
-            access = access_of_transfer(operation, view, demand.provenance)
-            bounds = frozenset(
-                Bound(i, True, end)
-                for i, dimension in enumerate(access.dimensions)
-                for end in dimension.ends
-            )
-        except NotAffineError:
-            bounds = _ALL
+    try:
+        access = access_of_transfer(operation, demand.provenance)
+    except NotAffineError:
+        bounds = _ALL
+    else:
+        bounds = frozenset(
+            Bound(i, True, end)
+            for i, dimension in enumerate(access.dimensions)
+            for end in dimension.ends
+        )
     for operand in operation.operands:
         yield operand, bounds if operand is operation.vector else _ALL
 

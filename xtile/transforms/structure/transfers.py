@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -63,7 +63,6 @@ from xtile.transforms.structure.accesses import (
     access_of,
     access_of_transfer,
     accessed_value,
-    view_of,
 )
 from xtile.transforms.structure.affine import NotAffineError
 from xtile.transforms.structure.bounds import Bounds, Needs
@@ -162,10 +161,8 @@ class Structuring(Emitter):
             if isinstance(operation, SCATTERED):
                 access = access_of(operation, self.provenance, self.require_within)
                 _check_row(access, self.longest_row)
-            elif isinstance(operation, TransferReadOp | TransferWriteOp) and view_of(operation):
-                view = view_of(operation)
-                assert view is not None
-                access = access_of_transfer(operation, view, self.provenance)
+            elif isinstance(operation, TransferReadOp | TransferWriteOp):
+                access = access_of_transfer(operation, self.provenance)
             else:
                 return
         except NotAffineError:
@@ -245,25 +242,11 @@ class Structuring(Emitter):
             length = self.smaller(length, dimension.size)
         return self.larger(length, 0)
 
-    def is_positive(self, numbers: Sequence[Polynomial]) -> bool:
-        """Whether numbers are certainly more than 0."""
-        return all(self.provenance.bounds.range_of_number(each)[0] > 0 for each in numbers)
-
-    def either(
-        self, condition: SSAValue, then: Callable[[], SSAValue], other: Callable[[], SSAValue]
-    ) -> SSAValue:
-        """One of two values of the same type, of which only one is computed."""
-        regions: list[Region] = []
-        values: list[SSAValue] = []
-        for compute in (then, other):
-            block = Block()
-            with self.at_end_of(block):
-                values.append(compute())
-                self.emit(scf.YieldOp(values[-1]))
-            regions.append(Region(block))
-        then_region, other_region = regions
-        made = scf.IfOp(condition, [values[0].type], then_region, other_region)
-        return self.emit(made).results[0]
+    def may_be_empty(self, dimension: Dimension) -> bool:
+        """Whether a tile may have no element, as far as its length along a dimension tells."""
+        return dimension.is_checked and any(
+            self.provenance.bounds.range_of_number(end)[0] <= 0 for end in dimension.ends
+        )
 
     def if_not_empty(self, access: Access, size: Index) -> Index:
         """The size of memory, or 0 where what an access depends on does not hold."""
@@ -338,7 +321,8 @@ class _Box:
         inside: For each dimension of the tile whether it is certainly inside.
         map: For each dimension of the tile that of memory.
         promise: What a transfer promises of where it begins.
-        not_empty: What must hold for the tile to have an element, as far as it may have none.
+        not_empty: What must hold for the tile to have an element, if it must have one to be
+            accessed and may have none.
     """
 
     memory: SSAValue
@@ -360,7 +344,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
     guarded = kept[0] if access.has_conditions else None
     offset, starts, sizes = access.offset, list[SSAValue](), list[Index]()
     numbers: list[Index] = []
-    not_empty = list(writing.conditions(access)) if guarded is not None else []
+    not_empty = writing.conditions(access) if guarded is not None else []
     for i in kept:
         own = dimensions[i]
         if len(own.begins) == 1:
@@ -375,7 +359,7 @@ def _box(access: Access, writing: Structuring) -> _Box:
             length = writing.add(writing.extreme(own.ends, is_least=True), start)
         if own.is_left_out:
             not_empty.append(writing.begins_inside(own))
-        elif own.is_checked and not own.start.terms and not writing.is_positive(own.ends):
+        elif not own.start.terms and writing.may_be_empty(own):
             not_empty.append(writing.compare("sgt", writing.as_value(length), 0))
         if i == guarded:
             length = writing.if_not_empty(access, length)
@@ -396,7 +380,8 @@ def _box(access: Access, writing: Structuring) -> _Box:
     is_ahead = any(each.is_checked and each.start.terms for each in dimensions)
     promise = {BEGINS_INSIDE_ATTRIBUTE: UnitAttr()} if is_ahead else {}
     map_ = AffineMapAttr(AffineMap(len(further) + len(kept), 0, tuple(results)))
-    return _Box(memory, starts, inside, map_, promise, tuple(not_empty))
+    guards = tuple(not_empty) if writing.wants_common_memory else ()
+    return _Box(memory, starts, inside, map_, promise, guards)
 
 
 def _view(
@@ -558,27 +543,19 @@ def _write(operation: TransferWriteOp, writing: Structuring) -> None:
 
 def _common_access(operation: Transfer, writing: Structuring) -> Access | None:
     """A transfer from or to memory that others share; None if it stays what it is."""
-    view = view_of(operation)
     try:
-        own = None if view is None else access_of_transfer(operation, view, writing.provenance)
+        own = access_of_transfer(operation, writing.provenance)
     except NotAffineError:
-        own = None
-    shared = own
-    if own is not None:
-        shared = writing.in_common_memory(own, operation)
-    # A tile of its own view is written anew, too, if that may be empty.
-    if shared is None or (shared is own and not _may_be_empty(shared, writing)):
+        copy(operation, writing)
+        return None
+    shared = writing.in_common_memory(own, operation)
+    # Hardware makes a descriptor of a view, so a tile of one that may be empty is written anew.
+    is_guarded = writing.wants_common_memory and any(map(writing.may_be_empty, own.dimensions))
+    if shared is own and not is_guarded:
         copy(operation, writing)
         return None
     writing.rely_on(shared.needs)
     return shared
-
-
-def _may_be_empty(access: Access, writing: Structuring) -> bool:
-    """Whether a tile may lie outside of its view, of which hardware makes a descriptor."""
-    return writing.wants_common_memory and any(
-        own.is_checked and not writing.is_positive(own.ends) for own in access.dimensions
-    )
 
 
 def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuring) -> SSAValue:
@@ -588,11 +565,11 @@ def _emit_read(box: _Box, padding: SSAValue, tile: Attribute, writing: Structuri
         made.attributes.update(box.promise)
         return writing.emit(made).result
 
-    if not (box.not_empty and writing.wants_common_memory):
+    if not box.not_empty:
         return read()
     if is_poison(padding):
         padding = writing.constant(0, value_type(tile))
-    return writing.either(
+    return writing.choose(
         reduce(partial(writing.pure, arith.AndIOp), box.not_empty),
         read,
         lambda: writing.emit(BroadcastOp(padding, cast("VectorType", tile))).vector,
@@ -647,9 +624,7 @@ def _where_guards_hold(
     access: Access, box: _Box, writing: Structuring
 ) -> AbstractContextManager[None]:
     """Where a tile is written, if at all."""
-    guards = writing.conditions(access) if access.is_guarded else []
-    if writing.wants_common_memory:
-        guards += box.not_empty
+    guards = [*(writing.conditions(access) if access.is_guarded else ()), *box.not_empty]
     guard = reduce(partial(writing.pure, arith.AndIOp), guards) if guards else None
     return nullcontext() if guard is None else writing.when(guard)
 

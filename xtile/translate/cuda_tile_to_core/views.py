@@ -36,8 +36,6 @@ from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp, StoreViewTko
 from xtile.dialects.cuda_tile.ops.views import MakeTensorViewOp
 from xtile.dialects.cuda_tile.types import (
     GatherScatterViewType,
-    PartitionViewType,
-    StridedViewType,
     TensorViewType,
     TileView,
 )
@@ -104,7 +102,7 @@ def _get_tensor_shape(operation: Operation, raising: Raising) -> None:
 def _get_index_space_shape(operation: Operation, raising: Raising) -> None:
     (view,), memory = operation.operands, raising.value(operation.operands[0])
     type_ = cast("TileView", view.type)
-    pairs = zip(type_.get_dim_map(), steps_of(type_), strict=True)
+    pairs = zip(type_.get_dim_map(), type_.get_traversal_strides(), strict=True)
     for (dimension, distance), result in zip(pairs, operation.results, strict=True):
         count = raising.divide_up(_size(raising, memory, dimension), distance)
         raising.define(result, raising.from_index(count, raising.type(result.type)))
@@ -113,17 +111,6 @@ def _get_index_space_shape(operation: Operation, raising: Raising) -> None:
 def _size(raising: Raising, memory: SSAValue, dimension: int) -> Index:
     """The size of a tensor along a dimension."""
     return raising.size((memory, dimension))
-
-
-def steps_of(view: TileView) -> Sequence[int]:
-    """The elements between the beginnings of neighbouring tiles, along their dimensions."""
-    match view:
-        case PartitionViewType():
-            return view.get_tile_shape()
-        case StridedViewType():
-            return view.get_traversal_strides()
-        case _:
-            return (1,) * view.index_rank
 
 
 # --- tiles in views ---
@@ -191,7 +178,7 @@ class _Tile:
             if dimension == self.sparse
             else raising.multiply(raising.number(index), distance)
             for dimension, (index, distance) in enumerate(
-                zip(self.operation.index, steps_of(self.view), strict=True)
+                zip(self.operation.index, self.view.get_traversal_strides(), strict=True)
             )
         ]
 

@@ -6,9 +6,6 @@ Source: docs/semantics.md, 7, "Vectors".
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -17,10 +14,10 @@ from xdsl.dialects.builtin import (
     f32,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.rewrite.contractions import as_matrices
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.tiles.casts import from_integer
 from xtile.translate.tiles.combining import combine
@@ -31,79 +28,23 @@ _MOST_PRODUCTS = 2**14
 """How many products are held at once where there is no matrix unit."""
 
 
-@dataclass(frozen=True)
-class _Iterations:
-    """The dimensions of a contraction: those of both factors and the sum, and so on."""
-
-    batch: tuple[int, ...]
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    depth: tuple[int, ...]
-
-
 def contract(operation: ContractionOp, lowering: TileLowering) -> None:
     """The rule of a contraction."""
-    maps = [_positions(attribute.data.results) for attribute in operation.indexing_maps]
-    dims = _iterations(maps, lowering)
-    a, b, total = lowering.values(operation.operands)
-    sizes = dict(zip(maps[0], lowering.shape(a), strict=True))
-    sizes |= dict(zip(maps[1], lowering.shape(b), strict=True))
-    left = _arranged(lowering, a, maps[0], (dims.batch, dims.rows, dims.depth), sizes)
-    right = _arranged(lowering, b, maps[1], (dims.batch, dims.depth, dims.columns), sizes)
-    own = (dims.batch, dims.rows, dims.columns)
-    sums = _arranged(lowering, total, maps[2], own, sizes)
-    kind = str(operation.kind.data)
-    made = _product(lowering, kind, left, right, sums)
-    lowering.define(operation.result, _rearranged(lowering, made, maps[2], own, sizes))
-
-
-def _positions(results: Sequence[Any]) -> list[int]:
-    return [cast(AffineDimExpr, result).position for result in results]
-
-
-def _iterations(maps: Sequence[Sequence[int]], lowering: TileLowering) -> _Iterations:
-    left, right, total = map(set, maps)
-    alone = (left ^ right) - total
-    if alone:
+    matrices = as_matrices(operation)
+    if matrices is None:
         name = lowering.result_name
         raise lowering.error(
             f"a contraction that adds up one factor only cannot be translated to {name}"
         )
-    return _Iterations(
-        tuple(d for d in maps[2] if d in left and d in right),
-        tuple(d for d in maps[2] if d in left and d not in right),
-        tuple(d for d in maps[2] if d in right and d not in left),
-        tuple(d for d in maps[0] if d not in total),
-    )
-
-
-_Groups = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
-
-
-def _arranged(
-    lowering: TileLowering,
-    value: SSAValue,
-    own: Sequence[int],
-    groups: _Groups,
-    sizes: dict[int, int],
-) -> SSAValue:
-    """A tile as a matrix, or as a list of matrices if the first group has dimensions."""
-    order = [own.index(dimension) for group in groups for dimension in group]
-    shape = [math.prod(sizes[dimension] for dimension in group) for group in groups]
-    return lowering.reshape(lowering.permute(value, order), shape if groups[0] else shape[1:])
-
-
-def _rearranged(
-    lowering: TileLowering,
-    value: SSAValue,
-    own: Sequence[int],
-    groups: _Groups,
-    sizes: dict[int, int],
-) -> SSAValue:
-    """What `_arranged` arranged, as it was."""
-    flat = [dimension for group in groups for dimension in group]
-    value = lowering.reshape(value, [sizes[dimension] for dimension in flat])
-    return lowering.permute(value, [flat.index(dimension) for dimension in own])
+    operands = zip(lowering.values(operation.operands), matrices, strict=True)
+    factors_and_sums = [
+        lowering.reshape(lowering.permute(value, each.order), each.squeezed)
+        for value, each in operands
+    ]
+    made = _product(lowering, str(operation.kind.data), *factors_and_sums)
+    sums = matrices[2]
+    whole = lowering.reshape(made, sums.sizes)
+    lowering.define(operation.result, lowering.permute(whole, sums.inverse))
 
 
 # --- products ---

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
-
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
 from xtile.dialects.xegpu.ops.convert_layout import ConvertLayoutOp
 from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.rewrite.contractions import as_matrices
 from xtile.rewrite.rebuilder import Rule, copy
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.products import unit_for
@@ -23,56 +20,19 @@ from xtile.translate.tiles_to_xegpu.lowering import Lowering
 
 def _contract(operation: ContractionOp, lowering: Lowering) -> None:
     """A product of matrices, several of them, or sums of products along other dimensions."""
-    maps = [
-        [each.position for each in map_.data.results if isinstance(each, AffineDimExpr)]
-        for map_ in operation.indexing_maps
-    ]
-    left, right, total = map(set, maps)
+    matrices = as_matrices(operation)
     kind = operation.kind.data
-    if (left ^ right) - total or kind is not CombiningKindFlag.ADD or not maps[2]:
+    if matrices is None or kind is not CombiningKindFlag.ADD or not shape_of(operation.acc.type):
         copy(operation, lowering)
         return
-    groups = _Groups(maps)
-    sizes = dict(zip(maps[0], shape_of(operation.lhs.type), strict=True))
-    sizes |= zip(maps[1], shape_of(operation.rhs.type), strict=True)
-    a, b, c = lowering.values(operation.operands)
-    a = _arranged(lowering, a, maps[0], (groups.batch, groups.rows, groups.depth), sizes)
-    b = _arranged(lowering, b, maps[1], (groups.batch, groups.depth, groups.columns), sizes)
-    own = (groups.batch, groups.rows, groups.columns)
-    c = _arranged(lowering, c, maps[2], own, sizes)
-    made = _products(operation, lowering, a, b, c) if groups.batch else None
-    if made is None:
-        made = _product(operation, lowering, a, b, c)
-    order = [dimension for group in own for dimension in group]
-    whole = lowering.reshape(made, [sizes[dimension] for dimension in order])
-    lowering.define(
-        operation.result, lowering.transposed(whole, [order.index(each) for each in maps[2]])
+    a, b, c = (
+        lowering.reshape(lowering.transposed(value, each.order), each.squeezed)
+        for value, each in zip(lowering.values(operation.operands), matrices, strict=True)
     )
-
-
-class _Groups:
-    """The iterations of a contraction: those of both factors and the sum, and so on."""
-
-    def __init__(self, maps: Sequence[Sequence[int]]) -> None:
-        left, right, total = maps
-        self.batch = [d for d in total if d in left and d in right]
-        self.rows = [d for d in total if d in left and d not in right]
-        self.columns = [d for d in total if d in right and d not in left]
-        self.depth = [d for d in left if d not in total]
-
-
-def _arranged(
-    lowering: Lowering,
-    value: SSAValue,
-    own: Sequence[int],
-    groups: tuple[list[int], list[int], list[int]],
-    sizes: dict[int, int],
-) -> SSAValue:
-    """A vector as a matrix, or as a list of matrices if the first group has dimensions."""
-    order = [own.index(dimension) for group in groups for dimension in group]
-    shape = [prod(sizes[dimension] for dimension in group) for group in groups]
-    whole = lowering.transposed(value, order)
-    return lowering.reshape(whole, shape if groups[0] else shape[1:])
+    sums = matrices[2]
+    multiply = _product if len(sums.squeezed) == 2 else _products
+    whole = lowering.reshape(multiply(operation, lowering, a, b, c), sums.sizes)
+    lowering.define(operation.result, lowering.transposed(whole, sums.inverse))
 
 
 def _products(

@@ -20,7 +20,6 @@ _SIZE_OF_PROPERTIES = 4096
 
 _NAME, _NAME_LENGTH = 0, 256
 _MEMORY = 288
-_SHARED_MEMORY = 296
 _MULTIPROCESSORS = 388
 _ARCHITECTURE = 1160
 """Where a device's properties lie in bytes."""
