@@ -17,10 +17,11 @@ from contextlib import nullcontext
 from functools import cache
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
-from tests.seeds import note_on_repeating
+from tests.seeds import begin_run, note_on_repeating
 from tests.triton_releases.folders import ALL_VARIABLE, RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
@@ -34,7 +35,14 @@ sys.addaudithook(refuse_processes)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the options: more releases of Triton, and all kernels instead of samples."""
+    """Adds the options: more runs, more releases of Triton, all kernels instead of samples."""
+    parser.addoption(
+        "--random-runs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="how often each test that draws random numbers runs, with a fresh seed each time",
+    )
     parser.addoption(
         "--triton-all",
         metavar="DIR",
@@ -119,6 +127,27 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     """With `-n`, all tests of a file run in one process: many share what was compiled once."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "loadfile"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Repeats a test that draws random numbers, until it fails or has run as often as is wanted."""
+    runs = item.config.getoption("--random-runs")
+    if runs == 1 or item.get_closest_marker("random") is None:
+        return None
+    assert isinstance(item, pytest.Function)
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports: list[pytest.TestReport] = []
+    for _ in range(runs):
+        begin_run()
+        item._initrequest()  # Its fixtures are made anew.
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+        if any(report.failed for report in reports):
+            break
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.hookimpl(wrapper=True)

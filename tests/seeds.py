@@ -32,6 +32,13 @@ def fresh_seed() -> int:
     return int(np.random.SeedSequence().generate_state(1)[0]) if given is None else given
 
 
+def begin_run() -> None:
+    """Lets what follows draw other numbers, in this process and in those that it starts."""
+    os.environ[SEED_VARIABLE] = str(np.random.SeedSequence().generate_state(1)[0])
+    fresh_seed.cache_clear()
+    _calls.clear()
+
+
 def fresh_generator() -> np.random.Generator:
     """Random numbers of this run, others for each call in a test and for each test."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "")
