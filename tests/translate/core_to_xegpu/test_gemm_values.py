@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.samples import one_of
 from tests.seeds import fresh_generator
 from tests.translate.ported import agrees
 from xtile.dialects.gpu.functions import FuncOp
@@ -52,21 +54,20 @@ def _memref(array: np.ndarray[Any, Any]) -> MemrefArgument:
     return MemrefArgument(array.reshape(-1), array.shape, (array.shape[1], 1))
 
 
+_WAYS = {
+    "pvc": ("pvc", "tensorlang-to-xegpu", True),
+    # LLVM has no products for subgroups of 8.
+    "dg2": ("dg2", "tensorlang-to-xegpu", False),
+    "dg2 lanes": ("dg2", "tensorlang-to-lane", True),
+}
+_TRANSPOSES = ("nn", "nt", "tn", "tt")
+
+
 @pytest.mark.parametrize(
-    ("chip", "route", "has_unit"),
-    [
-        ("pvc", "tensorlang-to-xegpu", True),
-        # LLVM has no products for subgroups of 8.
-        ("dg2", "tensorlang-to-xegpu", False),
-        ("dg2", "tensorlang-to-lane", True),
-    ],
+    ("way", "transposes", "type", "sizes"), one_of(2, product(_WAYS, _TRANSPOSES, DTYPES, SIZES))
 )
-@pytest.mark.parametrize("transposes", ["nn", "nt", "tn", "tt"])
-@pytest.mark.parametrize("type", DTYPES)
-@pytest.mark.parametrize("sizes", SIZES)
-def test_gemm(
-    type: str, transposes: str, sizes: str, chip: str, route: str, has_unit: bool
-) -> None:
+def test_gemm(way: str, transposes: str, type: str, sizes: str) -> None:
+    chip, route, has_unit = _WAYS[way]
     generator = fresh_generator()
     rows, columns, depth = SIZES[sizes]
     text = _text(type, transposes, SIZES[sizes], sizes == "dynamic")
@@ -112,14 +113,14 @@ BYTE_SIZES = {
 }
 
 
+_ROUTES = {"pvc": "tensorlang-to-xegpu", "bmg": "tensorlang-to-lane", "dg2": "tensorlang-to-lane"}
+
+
 @pytest.mark.parametrize(
-    ("chip", "route"),
-    [("pvc", "tensorlang-to-xegpu"), ("bmg", "tensorlang-to-lane"), ("dg2", "tensorlang-to-lane")],
+    ("chip", "transposes", "sizes", "output"),
+    one_of(2, product(_ROUTES, _TRANSPOSES, BYTE_SIZES, ["i32", "i8"])),
 )
-@pytest.mark.parametrize("transposes", ["nn", "nt", "tn", "tt"])
-@pytest.mark.parametrize("sizes", BYTE_SIZES)
-@pytest.mark.parametrize("output", ["i32", "i8"])
-def test_gemm_of_bytes(output: str, sizes: str, transposes: str, chip: str, route: str) -> None:
+def test_gemm_of_bytes(chip: str, transposes: str, sizes: str, output: str) -> None:
     """Sums wrap around in 32 bits, and are cut off to what C has room for."""
     generator = fresh_generator()
     rows, columns, depth = BYTE_SIZES[sizes]
@@ -128,7 +129,7 @@ def test_gemm_of_bytes(output: str, sizes: str, transposes: str, chip: str, rout
     text = text.replace("%C: memref<f32", f"%C: memref<{output}")
     diagnostics = Diagnostics()
     source = xtile.parse(text, language="tensorlang")
-    module = translate(source, route, Options(chip), diagnostics)
+    module = translate(source, _ROUTES[chip], Options(chip), diagnostics)
     assert "xegpu.dpas" in [operation.name for operation in module.walk()]
     assert not [each for each in diagnostics if "matrix unit" in each.message]
     a = generator.integers(-128, 128, (rows, depth), np.int8)

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.seeds import SEED_VARIABLE, fresh_seed
 from tests.translate.xegpu_to_spirv.elementwise_kernels import (
     BLOCK,
@@ -86,7 +87,9 @@ def _index_operations() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
         yield f"index_cmp_{predicate}", f"index.cmp {predicate}({{0}}, {{1}})", types, "i1"
 
 
-_VECTOR_CASES = {name: (text, types, result) for name, text, types, result in _operations()}
+_VECTOR_CASES = {
+    name: (text, types, result) for name, text, types, result in one_of(2, _operations())
+}
 _NUMBER_CASES = {
     # One condition that is no vector is another operation.
     name: (text.replace("<<i1>>, ", ""), types, result)
