@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -101,8 +102,27 @@ def _is_too_far(type: Number, value: Value) -> Value:
 
 
 def division(meaning: Meaning) -> Handler:
-    """The handler of an integer division; a zero divisor is an error."""
-    return partial(meaning, _is_zero, lambda _: "division by zero")
+    """The handler of an integer division; a zero divisor is an error.
+
+    Elements of a tensor that nobody uses are computed, too, so a zero divisor counts as 1 there.
+    """
+    of_numbers = partial(meaning, _is_zero, lambda _: "division by zero")
+
+    def of_elements(number: Number) -> Function:
+        function, one = meaning(number), number.number(1)
+
+        def of_two(a: Value, b: Value) -> Value:
+            return function(a, choose(b == 0, one, b))
+
+        return of_two
+
+    of_tensors = elementwise(of_elements)
+
+    def handler(operation: Operation, compiler: Compiler) -> Step:
+        is_tensor = isinstance(operation.operands[0].type, TensorType)
+        return (of_tensors if is_tensor else of_numbers)(operation, compiler)
+
+    return handler
 
 
 def shift(meaning: Meaning) -> Handler:

@@ -15,9 +15,12 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
     f32,
+    i1,
     i32,
+    i64,
 )
 from xdsl.dialects.utils import FastMathFlag
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -88,6 +91,34 @@ def _as(kind: type[IRDLOperation]) -> Rule:
         raising.define(operation.results[0], made)
 
     return rule
+
+
+_EQUAL = {"predicate": IntegerAttr(0, i64)}
+
+
+def _division(operation: Operation, raising: Raising) -> None:
+    """A division in which divisors of elements that nobody uses may be 0, and count as 1."""
+    dividend, divisor = raising.values(operation.operands)
+    if shape_of(divisor.type) and not _is_of_one_number(divisor):
+        zero, one = (raising.constant(number, divisor.type) for number in (0, 1))
+        is_zero = raising.compute(
+            arith.CmpiOp, [divisor, zero], with_element(divisor.type, i1), _EQUAL
+        )
+        divisor = raising.compute(SelectOp, [is_zero, one, divisor], divisor.type)
+    made = raising.compute(
+        cast("type[IRDLOperation]", type(operation)), [dividend, divisor], dividend.type
+    )
+    raising.define(operation.results[0], raising.promised(made, operation.attributes))
+
+
+def _is_of_one_number(vector: SSAValue) -> bool:
+    """Whether the elements of a vector are certainly one number."""
+    owner = vector.owner
+    if isinstance(owner, arith.ConstantOp):
+        return isinstance(owner.value, DenseIntOrFPElementsAttr) and owner.value.is_splat()
+    while isinstance(owner, BroadcastOp) and isinstance(owner.source.type, VectorType):
+        owner = owner.source.owner
+    return isinstance(owner, BroadcastOp)
 
 
 def _quotient(operation: Operation, raising: Raising) -> None:
@@ -173,6 +204,10 @@ def _forget(operation: Operation, raising: Raising) -> None:
 
 RULES: dict[str, Rule] = {
     "arith.divf": _quotient,
+    "arith.divsi": _division,
+    "arith.divui": _division,
+    "arith.remsi": _division,
+    "arith.remui": _division,
     "arith.select": _select,
     "llvm.intr.assume": _forget,
     "tt.approx_divf": _quotient,
