@@ -7,8 +7,6 @@ checks it (docs/core-form.md, "Launch checks").
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, SSAValue
 
@@ -25,6 +23,7 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.blocks import least_alignment
 from xtile.targets.target import BlockAccess
 from xtile.text.diagnostics import Diagnostics
@@ -125,9 +124,15 @@ def _accessed(view: ViewOp) -> set[tuple[int, int]]:
     for use in view.result.uses:
         operation = use.operation
         if isinstance(operation, TransferReadOp | TransferWriteOp) and operation.mask is None:
-            dimensions = dimensions_of(operation.permutation_map)
-            if len(dimensions) == 2 and None not in dimensions:
-                found.add(cast("tuple[int, int]", tuple(sorted(cast("list[int]", dimensions)))))
+            tile = operation.result if isinstance(operation, TransferReadOp) else operation.vector
+            dimensions = zip(
+                dimensions_of(operation.permutation_map), shape_of(tile.type), strict=True
+            )
+            match sorted(each for each, size in dimensions if each is not None and size > 1):
+                case [first, second]:
+                    found.add((first, second))
+                case _:
+                    pass
     return found
 
 

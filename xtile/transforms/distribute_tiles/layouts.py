@@ -130,8 +130,10 @@ class Layouts:
             around = user.parent_op()
             is_choice = isinstance(around, scf.IfOp)
             return self._wanted_by_all(around.results[index]) if is_choice else None
-        if user.name not in ("vector.shape_cast", "vector.broadcast") or len(shape) not in (1, 2):
+        if user.name not in ("vector.shape_cast", "vector.broadcast"):
             return None
+        if len(shape) not in (1, 2):
+            return self._of_matrix(user, shape)
         given = self._whole(user.results[0])
         if given is None:
             return None
@@ -139,6 +141,18 @@ class Layouts:
             return given if 1 in shape else None
         is_column = _shape(user.results[0])[1] == 1 and user.name == "vector.shape_cast"
         return SliceAttr(given, [1 if is_column else 0])
+
+    def _of_matrix(self, user: Operation, shape: Sequence[int]) -> Layout | None:
+        """How a vector is spread of which a matrix is made by leaving out sizes of 1."""
+        result = user.results[0]
+        layout = self.of_value(result)
+        kept = tuple(size for size in shape if size > 1)
+        if user.name != "vector.shape_cast" or not isinstance(layout, LayoutAttr):
+            return None
+        if kept != _shape(result):
+            return None
+        own = zip(layout.effective_sg_layout, layout.effective_sg_data, strict=True)
+        return _layout([next(own) if size > 1 else (1, 1) for size in shape])
 
     def _whole(self, value: SSAValue) -> LayoutAttr | None:
         """How a matrix is spread that a row or a column is repeated to."""

@@ -309,6 +309,14 @@ def _piece(
     known = {
         axis: size for axis, size, is_inside in zip(axes, sizes, inside, strict=True) if is_inside
     }
+    checked = [axis for axis, is_inside in zip(axes, inside, strict=True) if not is_inside]
+    if condition is not None and checked:
+        # Rows beyond the end are not accessed, which needs no branch where rows are counted anyway.
+        axis = min(checked)
+        size = distribution.size((access.memory, axis))
+        beyond = map(distribution.as_value, (start[axis], size))
+        start[axis] = distribution.pure(SelectOp, condition, *beyond)
+        condition = None
     memory, start = _of_two_dimensions(distribution, access.memory, start, sorted(axes), known)
     results = [AffineExpr.dimension(sorted(axes).index(axis)) for axis in axes]
     return _Piece(memory, start, inside, AffineMap(2, 0, tuple(results)), condition)

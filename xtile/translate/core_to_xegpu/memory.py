@@ -25,11 +25,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import AssumeOp, ComplexPart, ComplexPartOp
+from xtile.dialects.core import AssumeOp, ComplexPart, ComplexPartOp, ViewOp
 from xtile.dialects.memref import allocation
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.memref_layouts import layout_of
+from xtile.rewrite.memref_layouts import layout_of, mixed
 from xtile.rewrite.rebuilder import Rule, block_of
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_xegpu.bfloat16 import narrow, widen
@@ -247,6 +247,11 @@ def _dim(operation: Operation, lowering: Lowering) -> None:
     size = None if number is None else type_of(memory).get_shape()[number]
     if size not in (None, DYNAMIC_INDEX):
         lowering.define(operation.results[0], lowering.index(size))
+        return
+    owner = memory.owner
+    if number is not None and isinstance(owner, ViewOp) and number not in owner.unknown_extents:
+        own = mixed(owner.static_sizes, owner.sizes)[number]
+        lowering.define(operation.results[0], lowering.as_value(own))
         return
     result = lowering.emit(memref.DimOp(memory, dimension)).results[0]
     if number is not None:
