@@ -20,7 +20,7 @@ from xtile.cli import main
 ROOT = Path(__file__).parents[2]
 
 PRODUCT = str(ROOT / "examples" / "matrix_unit.ir")
-SOFTMAX = str(ROOT / "examples" / "softmax.ir")
+NOT_IN_TILES = str(ROOT / "tests" / "filetests" / "refusals" / "not_in_tiles.ir")
 SMALL = ("--size", "x=5x16", "--size", "y=5", "--grid", "6", "--device", "reference")
 
 
@@ -114,13 +114,13 @@ def test_the_page_needs_no_network(tmp_path: Path, kernel: str) -> None:
 def test_what_a_language_refuses_has_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = ported(tmp_path / "out", SOFTMAX, "--to", "cuda_tile", "--no-check")
+    code, report = ported(tmp_path / "out", NOT_IN_TILES, "--to", "cuda_tile", "--no-check")
     assert code == 1
     (port,) = report["ports"]
     assert (port["verdict"], port["files"]) == ("refused", [])
     error = port["errors"][0]
-    assert "work-items apart" in error["text"]
-    assert "subgroup_id" in report["text"].splitlines()[error["line"] - 1]
+    assert "memory that differs between work-items" in error["text"]
+    assert "%memory = load" in report["text"].splitlines()[error["line"] - 1]
     assert "refused" in capsys.readouterr().out
 
 

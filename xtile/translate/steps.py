@@ -259,11 +259,12 @@ def _lower_to_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.targets.nvidia import LONGEST_ROW
+    from xtile.transforms.local_tiles import local_tiles
     from xtile.transforms.structure import structure
     from xtile.translate.core_to_cuda_tile import translate_module
 
     module = structure(
-        module,
+        local_tiles(module, only_cheap=True),
         diagnostics,
         may_wrap=options.may_wrap,
         common_memory=True,
@@ -276,8 +277,10 @@ def _lower_to_cuda_tile(
 def _lower_to_triton(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    from xtile.transforms.local_tiles import local_tiles
     from xtile.translate.core_to_triton import translate_module
 
+    module = local_tiles(module, only_cheap=False)
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 

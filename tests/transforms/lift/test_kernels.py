@@ -24,7 +24,7 @@ def test_kernels_compute_the_same(name: str) -> None:
     check(text, 3, shapes={"k": shapes})
 
 
-@pytest.mark.parametrize("target", ["tile", "cuda_tile"])
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_softmax(target: str) -> None:
     random = fresh_generator()
     x = np.asfortranarray(random.standard_normal((35, 20)).astype(np.float32))
@@ -34,7 +34,7 @@ def test_softmax(target: str) -> None:
     np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
 
 
-@pytest.mark.parametrize("target", ["tile", "cuda_tile"])
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_flash_attention(target: str) -> None:
     random = fresh_generator()
     shape = (64, 90, 2)

@@ -24,10 +24,10 @@ from xtile.dialects.core import (
 from xtile.dialects.shapes import AnyVector, vector_type
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import with_shape
-from xtile.transforms.lift.affine import affine_of
 from xtile.transforms.lift.memory import accessed, positions
 from xtile.transforms.lift.shapes import ordered
 from xtile.transforms.lift.widening import Where, Wide, Widening
@@ -139,10 +139,10 @@ def _together(box: _Box, axes: Sequence[int], widening: Widening) -> _Tile | Non
         if not isinstance(index, Wide):
             first.append(index)
             continue
-        affine = affine_of(index.value, kernel)
+        affine = affine_of(index.value)
         if affine is None:
             return None
-        first.append(affine.base)
+        first.append(affine.base(kernel))
         steps[dimension] = {
             axis: n for axis, n in zip(index.axes, affine.strides, strict=True) if n
         }

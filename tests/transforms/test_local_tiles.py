@@ -1,0 +1,107 @@
+"""Local memory of a block of tiles becomes tiles: the same is read as before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.seeds import fresh_generator
+from xtile.transforms.local_tiles import local_tiles
+
+_SPACE = "#gpu.address_space<workgroup>"
+
+_HEAD = f"""
+#transposed = affine_map<(i, j) -> (j, i)>
+gpu.module @kernels {{
+  gpu.func @k(%x: memref<8x16xf32>, %y: memref<8x16xf32>, %n: index) kernel
+      attributes {{core.level = "tile"}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %t = memref.alloca() : memref<8x16xf32, {_SPACE}>
+    %a = vector.transfer_read %x[%c0, %c0], %zero : memref<8x16xf32>, vector<8x16xf32>
+    vector.transfer_write %a, %t[%c0, %c0] : vector<8x16xf32>, memref<8x16xf32, {_SPACE}>
+"""
+
+_TAIL = f"""
+    %r = vector.transfer_read %t[%c0, %c0], %zero : memref<8x16xf32, {_SPACE}>, vector<8x16xf32>
+    vector.transfer_write %r, %y[%c0, %c0] : vector<8x16xf32>, memref<8x16xf32>
+    gpu.return
+  }}
+}}
+"""
+
+_LOCAL = f"memref<8x16xf32, {_SPACE}>"
+
+KERNELS = {
+    "a block at a known position": f"""
+    %p = vector.transfer_read %x[%c0, %c0], %zero : memref<8x16xf32>, vector<4x8xf32>
+    vector.transfer_write %p, %t[%c4, %c8] : vector<4x8xf32>, {_LOCAL}""",
+    "a transposed block": f"""
+    %p = vector.transfer_read %t[%c0, %c8], %zero {{permutation_map = #transposed}}
+        : {_LOCAL}, vector<8x8xf32>
+    vector.transfer_write %p, %t[%c0, %c0] : vector<8x8xf32>, {_LOCAL}""",
+    "a block that moves in a loop": f"""
+    scf.for %i = %c0 to %c4 step %c1 {{
+      %p = vector.transfer_read %t[%i, %c1], %zero : {_LOCAL}, vector<2x4xf32>
+      %q = arith.addf %p, %p : vector<2x4xf32>
+      vector.transfer_write %q, %t[%n, %i] : vector<2x4xf32>, {_LOCAL}
+    }}""",
+    "a block that ends outside": f"""
+    %p = vector.transfer_read %t[%n, %c8], %zero : {_LOCAL}, vector<8x16xf32>
+    vector.transfer_write %p, %t[%c2, %n] : vector<8x16xf32>, {_LOCAL}""",
+    "a branch": f"""
+    %is_small = arith.cmpi slt, %n, %c4 : index
+    scf.if %is_small {{
+      memref.store %zero, %t[%n, %c1] : {_LOCAL}
+    }} else {{
+      %e = memref.load %t[%c1, %n] : {_LOCAL}
+      memref.store %e, %t[%c2, %c2] : {_LOCAL}
+    }}""",
+    "a view": f"""
+    %v = memref.subview %t[2, %n] [4, 4] [1, 1]
+        : {_LOCAL} to memref<4x4xf32, strided<[16, 1], offset: ?>, {_SPACE}>
+    %p = vector.transfer_read %v[%c0, %c0], %zero
+        : memref<4x4xf32, strided<[16, 1], offset: ?>, {_SPACE}>, vector<8x4xf32>
+    %q = arith.addf %p, %p : vector<8x4xf32>
+    vector.transfer_write %q, %v[%c1, %c0]
+        : vector<8x4xf32>, memref<4x4xf32, strided<[16, 1], offset: ?>, {_SPACE}>""",
+    "elements anywhere": f"""
+    %i = vector.step : vector<8xindex>
+    %three = arith.constant dense<3> : vector<8xindex>
+    %j = arith.muli %i, %three : vector<8xindex>
+    %seven = arith.constant dense<7> : vector<8xindex>
+    %k = arith.remui %j, %seven : vector<8xindex>
+    %bound = vector.broadcast %n : index to vector<8xindex>
+    %m = arith.cmpi ule, %i, %bound : vector<8xindex>
+    %none = arith.constant dense<5.0> : vector<8xf32>
+    %p = core.gather_load %t[%k, %i], %m, %none
+        : {_LOCAL}[vector<8xindex>, vector<8xindex>], vector<8xi1>, vector<8xf32> -> vector<8xf32>
+    core.scatter_store %p, %t[%i, %k], %m
+        : vector<8xf32>, {_LOCAL}[vector<8xindex>, vector<8xindex>], vector<8xi1>""",
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("n", [1, 5])
+def test_values(name: str, n: int) -> None:
+    module = xtile.parse(_HEAD + KERNELS[name] + _TAIL, language="mlir")
+    x = fresh_generator().standard_normal((8, 16)).astype(np.float32)
+    expected, actual = (np.full((8, 16), np.nan, np.float32) for _ in range(2))
+    xtile.run(module, [x, expected, n])
+    result = local_tiles(module, only_cheap=False)
+    assert "memref.alloca" not in xtile.to_text(result, "mlir")
+    xtile.run(result, [x, actual, n])
+    np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_memory_stays_where_positions_are_not_known(name: str) -> None:
+    module = xtile.parse(_HEAD + KERNELS[name] + _TAIL, language="mlir")
+    text = xtile.to_text(local_tiles(module, only_cheap=True), "mlir")
+    is_known = name in ("a block at a known position", "a transposed block")
+    assert ("memref.alloca" not in text) == is_known
