@@ -15,7 +15,7 @@ from tests.translate.triton_to_amdg.laid_out import laid_out, said_of
 from tests.translate.triton_to_amdg.products import product
 from tests.triton_releases.judges import NEWEST, assembled
 from xtile.dialects.triton.encodings.encoding import DistributedEncodingAttr
-from xtile.dialects.triton.encodings.shared import PhasedEncodingAttr
+from xtile.dialects.triton.encodings.shared import PaddedSharedEncodingAttr, PhasedEncodingAttr
 from xtile.dialects.triton.operation import encoding_of, shape_of
 from xtile.dialects.triton.ttg.ops import LocalLoadOp
 from xtile.dialects.triton.ttg.types import MemDescType
@@ -150,7 +150,6 @@ def test_operands_along_the_other_dimension_are_transposed_in_registers() -> Non
         ("gfx942", "f16", "f32", 4),
         ("gfx942", "bf16", "f32", 4),
         ("gfx942", F8Z, "f32", 8),
-        ("gfx950", "f16", "f32", 8),
         ("gfx1201", "f16", "f32", 8),
     ],
 )
@@ -225,3 +224,87 @@ def test_results_are_stored_16_bytes_at_once() -> None:
     (line,) = [line for line in text.splitlines() if "amdg.buffer_store" in line]
     assert "contiguity = 8" in line
     assert not said_of(made, NEWEST, "gfx950")
+
+
+@pytest.mark.parametrize(("factor", "turns"), [("f16", 0), ("f16", 3), (F8, 2)])
+def test_copies_ahead(factor: str, turns: int) -> None:
+    """gfx950 copies past the registers, to one half of local memory while it reads the other."""
+    made = laid_out(product(factor, factor, rows=128, columns=128, depth=64), "gfx950", 4)
+    text = xtile.to_text(made, "mlir")
+    assert text.count("amdg.buffer_load_to_local") == text.count("ttg.async_commit_group") == 4
+    assert text.count("ttg.local_load") == text.count("ttg.async_wait") == 2
+    assert "ttg.local_store" not in text
+    generator = fresh_generator()
+    type_ = ml_dtypes.float8_e4m3fn if factor == F8 else np.float16
+    a = generator.standard_normal((128, 64 * turns)).astype(type_)
+    b = generator.standard_normal((64 * turns, 128)).astype(type_)
+    c = np.full((128, 128), np.nan, np.float32)
+    result = xtile.run(made, [a, b, c, 64 * turns], (1,), sanitize=True)
+    assert result.warnings == ()
+    wanted = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(c, wanted, rtol=0, atol=1e-4 * 64 * max(1, turns))
+
+
+def test_machine_code_of_copies() -> None:
+    """No operand goes through registers on its way to local memory."""
+    made = laid_out(product(rows=128, columns=128, depth=64), "gfx950", 4)
+    assert not said_of(made, NEWEST, "gfx950")
+    verdict = assembled(NEWEST, xtile.to_text(made, "mlir"), "gfx950", "ttgir")
+    assert verdict.accepted, verdict.said
+    copies = re.findall(r"^\tbuffer_load_dwordx4 .* lds$", verdict.text, re.MULTILINE)
+    assert len(copies) == 16
+    assert "ds_write" not in verdict.text
+
+
+def test_copies_are_read_without_conflicts() -> None:
+    """By gaps between what different instructions write."""
+    made = laid_out(product(rows=128, columns=128, depth=64), "gfx950", 4)
+    read = next(each for each in made.walk() if isinstance(each, LocalLoadOp))
+    memory, layout = read.src.type, encoding_of(read.result.type)
+    assert isinstance(memory, MemDescType)
+    assert isinstance(memory.encoding, PaddedSharedEncodingAttr)
+    assert isinstance(layout, DistributedEncodingAttr)
+    assert list(memory.encoding.intervals.data) == [512]
+    assert list(memory.encoding.paddings.data) == [8]
+    shape = shape_of(read.result.type)
+    held = layout.layout(shape)
+    banks = set[int]()
+    # Eight lanes of a row of operands read 16 bytes each, at once.
+    for lane in range(8):
+        index = held.apply(register=0, lane=lane, subgroup=0, block=0)
+        banks.add(_offset(memory.encoding, index) * 2 % 128 // 16)
+    assert len(banks) == 8
+
+
+def _offset(encoding: PaddedSharedEncodingAttr, index: tuple[int, ...]) -> int:
+    """Where an element lies in local memory."""
+    linear = 0
+    for bit, image in enumerate(encoding.offset.data):
+        if any(size & at for size, at in zip(image, index, strict=True)):
+            linear |= 1 << bit
+    (interval,), (gap,) = encoding.intervals.data, encoding.paddings.data
+    return linear + linear // interval * gap
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_masks_that_divide_what_a_lane_loads(known: bool) -> None:
+    """A copy takes all 8 elements of a lane or none; other loads go through registers."""
+    end = "%k" if known else "%odd"
+    text = xtile.to_text(product(rows=64, columns=64, depth=64), "mlir")
+    bound = "" if known else "%less1 = arith.constant 1 : i32\n%odd = arith.subi %k, %less1 : i32\n"
+    name = re.search(r"(%\S+) = tt.load (%\S+) : tensor<64x64x!tt.ptr<f16>>", text)
+    assert name is not None
+    ranges = "tensor<64xi32>"
+    masked = f"""
+      {bound}%q1 = tt.make_range {{end = 64 : i32, start = 0 : i32}} : {ranges}
+      %q2 = tt.expand_dims %q1 {{axis = 0 : i32}} : {ranges} -> tensor<1x64xi32>
+      %q3 = tt.splat {end} : i32 -> tensor<1x64xi32>
+      %q4 = arith.cmpi slt, %q2, %q3 : tensor<1x64xi32>
+      %q5 = tt.broadcast %q4 : tensor<1x64xi1> -> tensor<64x64xi1>
+      %q6 = arith.constant dense<0.0> : tensor<64x64xf16>
+      {name[1]} = tt.load {name[2]}, %q5, %q6 : tensor<64x64x!tt.ptr<f16>>
+    """
+    made = laid_out(xtile.parse(text.replace(name[0], masked, 1), language="ttir"), "gfx950", 4)
+    printed = xtile.to_text(made, "mlir")
+    assert printed.count("amdg.buffer_load_to_local") == (4 if known else 2)
+    assert printed.count("ttg.local_store") == (0 if known else 2)

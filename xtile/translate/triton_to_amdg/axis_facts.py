@@ -16,6 +16,7 @@ from math import gcd
 from typing import Any
 
 from xdsl.dialects import scf
+from xdsl.dialects.arith import CMPI_COMPARISON_OPERATIONS
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -271,6 +272,33 @@ def _remainder(operation: Operation, facts: AxisFacts) -> Axes:
     return _along_all(operation, facts, along)
 
 
+_EQUAL = frozenset(map(CMPI_COMPARISON_OPERATIONS.index, ("eq", "ne")))
+
+_BEFORE_A_BOUND = frozenset(map(CMPI_COMPARISON_OPERATIONS.index, ("slt", "sge", "ult", "uge")))
+"""Comparisons that give one result for all numbers from one multiple of a bound's divisor to the
+next, if these are on the left; the others do if they are on the right."""
+
+
+def _comparison(operation: Operation, facts: AxisFacts) -> Axes:
+    """Truth values: those of a group that counts up are equal if no bound lies inside of it."""
+    given: Any = operation.properties["predicate"]
+    predicate: int = given.value.data
+
+    def along(a: Axis, b: Axis) -> Axis:
+        equal = gcd(a.constancy, b.constancy)
+        counted, bound = (a, b) if predicate in _BEFORE_A_BOUND else (b, a)
+        if predicate not in _EQUAL:
+            group = gcd(counted.contiguity, counted.divisor, bound.divisor, bound.constancy)
+            equal = max(equal, group)
+        return Axis(1, 1, equal)
+
+    return _along_all(operation, facts, along)
+
+
+def _bits(operation: Operation, facts: AxisFacts) -> Axes:
+    return _along_all(operation, facts, lambda a, b: Axis(1, 1, gcd(a.constancy, b.constancy)))
+
+
 def _one_of(operation: Operation, facts: AxisFacts) -> Axes:
     """Either of the last two operands; which one is not known for any element."""
     *_, first, second = (facts.of(operand) for operand in operation.operands)
@@ -293,6 +321,8 @@ _RULES: dict[str, Callable[[Operation, AxisFacts], Axes]] = {
     "tt.broadcast": _broadcast,
     **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast"), _same),
     **dict.fromkeys(("arith.addi", "arith.subi", "tt.addptr"), _sum),
+    "arith.cmpi": _comparison,
+    **dict.fromkeys(("arith.andi", "arith.ori", "arith.xori"), _bits),
     "arith.muli": _product,
     "arith.shli": _shift_left,
     **dict.fromkeys(("arith.divsi", "arith.divui"), _quotient),

@@ -14,11 +14,10 @@ Architecture" (buffer resources).
 
 from __future__ import annotations
 
-from math import copysign
 from typing import Any
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, i32, i64
+from xdsl.dialects.builtin import IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.triton.amdg.offsets import MOST_BYTES, bounds_of
@@ -34,7 +33,7 @@ from xtile.dialects.triton.tt.ops import AddPtrOp, AtomicRMWOp, LoadOp, SplatOp,
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.targets.target import Target
 from xtile.translate.triton_to_amdg.blocked import bytes_of, elements_at_once
-from xtile.translate.triton_to_amdg.choice import Choice
+from xtile.translate.triton_to_amdg.choice import Choice, is_zero
 from xtile.translate.triton_to_amdg.lowering import Lowering
 from xtile.translate.triton_to_amdg.pointers import is_in_reach
 
@@ -56,7 +55,7 @@ def as_buffer(operation: Operation, layout: Layout, lowering: Lowering) -> Opera
     offsets = _narrow(lowering.in_layout(address.offset, layout), lowering)
     count = contiguity(operation.operands[0], layout, lowering.choice)
     given = operation.operands[1:]
-    if isinstance(operation, LoadOp) and operation.other is not None and _is_zero(operation.other):
+    if isinstance(operation, LoadOp) and operation.other is not None and is_zero(operation.other):
         # Buffers give that by themselves.
         given = given[:1]
     others = lowering.all_in(given, layout)
@@ -74,16 +73,6 @@ def as_buffer(operation: Operation, layout: Layout, lowering: Lowering) -> Opera
             return _atomic(operation, base, offsets, others)
         case _:
             return None
-
-
-def _is_zero(value: SSAValue) -> bool:
-    """Whether all bits of a tensor are certainly 0, as those of -0.0 are not."""
-    owner = value.owner
-    constant: Any = owner.properties.get("value") if isinstance(owner, arith.ConstantOp) else None
-    if not isinstance(constant, DenseIntOrFPElementsAttr) or not constant.is_splat():
-        return False
-    number = constant.get_values()[0]
-    return number == 0 and copysign(1, number) > 0
 
 
 def _atomic(

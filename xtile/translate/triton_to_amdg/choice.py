@@ -9,8 +9,11 @@ computed in each layout that is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import copysign
+from typing import Any
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.triton.encodings.distributed import (
@@ -23,6 +26,7 @@ from xtile.dialects.triton.encodings.matrix_units import (
     MatrixUnitEncodingAttr,
 )
 from xtile.dialects.triton.operation import shape_of
+from xtile.dialects.triton.tt.ops import LoadOp
 from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 from xtile.dialects.walk import walk
 from xtile.targets.target import Target
@@ -30,7 +34,12 @@ from xtile.translate.triton_to_amdg.axis_facts import AxisFacts
 from xtile.translate.triton_to_amdg.blocked import Machine, layouts_of_accesses
 from xtile.translate.triton_to_amdg.bounds import Bounds, small_arguments
 from xtile.translate.triton_to_amdg.shapes import RULES, axis_of
-from xtile.translate.triton_to_amdg.staging import layout_of_load, layout_of_store
+from xtile.translate.triton_to_amdg.staging import (
+    COPYING,
+    layout_of_copy,
+    layout_of_load,
+    layout_of_store,
+)
 from xtile.translate.triton_to_amdg.units import Product, product_of
 
 Layout = DistributedEncodingAttr
@@ -96,6 +105,7 @@ class Choice:
         self.accesses: dict[Operation, Layout] = {
             **layouts_of_accesses(function, machine, self.facts)
         }
+        self._copies = chip.name in COPYING
         dots = [each for each in walk(function) if isinstance(each, DotOp | DotScaledOp)]
         self.products: dict[Operation, Product] = {
             each: product_of(each, chip, machine) for each in dots
@@ -129,6 +139,26 @@ class Choice:
         """The layout of tensors that nothing decides about."""
         return self.machine.blocked(shape_of(type_))
 
+    def _may_be_copied(self, load: LoadOp, fast: int, held: int) -> bool:
+        """Whether all elements of a lane are loaded or none, which are 0 then, in a loop."""
+        mask, other = load.mask, load.other
+        is_whole = mask is None or self.facts.of(mask)[fast].constancy % held == 0
+        is_plain = load.isVolatile is None and load.cache_policy.is_default
+        is_in_loop = isinstance(load.parent_op(), scf.ForOp)
+        return is_in_loop and is_whole and is_plain and (other is None or is_zero(other))
+
+    def _layout_of_operand(
+        self, load: LoadOp, operand: DotOperandEncodingAttr, layout: BlockedEncodingAttr
+    ) -> Layout:
+        """The layout in which an operand of a product is loaded."""
+        type_, fast = load.result.type, layout.order.data[0]
+        copied = layout_of_copy(operand, layout, type_, self.machine) if self._copies else None
+        if copied is not None and self._may_be_copied(
+            load, fast, layout.size_per_thread.data[fast]
+        ):
+            return copied
+        return layout_of_load(operand, layout, type_, self.machine)
+
     def _load_as_operands(self, dots: list[DotOp | DotScaledOp]) -> None:
         """Loads operands of products in the layouts in which they are written to local memory."""
         for dot in dots:
@@ -138,10 +168,9 @@ class Choice:
                 is_alone = len(list(value.uses)) == 1
                 if not isinstance(layout, BlockedEncodingAttr) or not is_alone:
                     continue
-                if product.width and isinstance(load, Operation):
+                if product.width and isinstance(load, LoadOp):
                     operand = product.operand(index)
-                    new = layout_of_load(operand, layout, value.type, self.machine)
-                    self.accesses[load] = new
+                    self.accesses[load] = self._layout_of_operand(load, operand, layout)
 
     # --- what is cheap ---
 
@@ -281,6 +310,16 @@ class Choice:
             is_free = all(map(self.is_cheap, (pointer, *masks)))
             if isinstance(layout, MatrixUnitEncodingAttr) and is_free:
                 self.accesses[operation] = layout_of_store(layout, pointer, self.facts)
+
+
+def is_zero(value: SSAValue) -> bool:
+    """Whether all bits of a tensor are certainly 0, as those of -0.0 are not."""
+    owner = value.owner
+    constant: Any = owner.properties.get("value") if isinstance(owner, arith.ConstantOp) else None
+    if not isinstance(constant, DenseIntOrFPElementsAttr) or not constant.is_splat():
+        return False
+    number = constant.get_values()[0]
+    return number == 0 and copysign(1, number) > 0
 
 
 def best(layouts: Iterable[Layout | None]) -> Layout | None:

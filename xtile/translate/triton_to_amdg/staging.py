@@ -4,7 +4,7 @@ A lane of an operand needs neighbours along K. Where memory has its rows along t
 each lane loads a small box, transposes it in its registers and writes neighbours along K at once.
 
 Source: Triton 3.9, `third_party/amd`, `InThreadTranspose.cpp`; `LinearLayoutConversions.cpp`
-(stores of results);
+(stores of results); `AsyncUtility.cpp` and `PaddedLayout.cpp` (copies of gfx950);
 `lib/Dialect/TritonGPU/IR/Dialect.cpp` (swizzles for MFMA and WMMA).
 """
 
@@ -27,6 +27,7 @@ from xtile.dialects.triton.encodings.matrix_units import (
 )
 from xtile.dialects.triton.encodings.shared import (
     AMDRotatingSharedEncodingAttr,
+    PaddedSharedEncodingAttr,
     SwizzledSharedEncodingAttr,
 )
 from xtile.dialects.triton.operation import element_of, encoding_of, shape_of
@@ -81,6 +82,70 @@ def layout_of_load(
     if rows == 1:
         return layout
     return machine.blocked(shape, layout.order.data, min(held, fair // rows), rows)
+
+
+COPYING = frozenset({"gfx950"})
+"""The chips that copy 16 bytes for each lane to local memory while they compute."""
+
+
+def layout_of_copy(
+    operand: DotOperandEncodingAttr, layout: BlockedEncodingAttr, type_: Attribute, machine: Machine
+) -> LinearEncodingAttr | None:
+    """The layout in which an operand is copied to local memory, past the registers.
+
+    All lanes of a warp write what is next to each other there. They go along rows first, and then
+    through rows that are far from each other, so that those which are read at once lie in what
+    different instructions write, with gaps between it.
+
+    Returns:
+        The layout; None where lanes do not have 16 bytes each.
+    """
+    shape = shape_of(type_)
+    fast, slow = layout.order.data[0], layout.order.data[-1]
+    held = layout.size_per_thread.data[fast]
+    is_mfma = isinstance(operand.parent, AMDMfmaEncodingAttr)
+    least = held * machine.lanes * machine.warps
+    if len(shape) != 2 or not is_mfma or held * _bytes_of(type_) != _MOST_BYTES:
+        return None
+    if prod(shape) < least or shape[fast] > held * machine.lanes:
+        return None
+
+    def images(dimension: int, first: int, end: int) -> list[tuple[int, ...]]:
+        numbers = range(first.bit_length() - 1, end.bit_length() - 1)
+        return [tuple(1 << n if d == dimension else 0 for d in (0, 1)) for n in numbers]
+
+    lanes = images(fast, held, shape[fast])
+    rows = images(slow, 1, shape[slow])
+    far = machine.lanes.bit_length() - 1 - len(lanes)
+    near = rows[: len(rows) - far]
+    warps = machine.warps.bit_length() - 1
+    return LinearEncodingAttr(
+        [*images(fast, 1, held), *near[warps:]],
+        [*lanes, *reversed(rows[len(rows) - far :])],
+        near[:warps],
+        [],
+    )
+
+
+def memory_of_copy(
+    value: SSAValue, operand: DotOperandEncodingAttr, copies: int = 1
+) -> MemDescType:
+    """The local memory to which `layout_of_copy` is copied, once or several times."""
+    shape, element, layout = shape_of(value.type), element_of(value.type), encoding_of(value.type)
+    assert isinstance(layout, LinearEncodingAttr)
+    assert isinstance(operand.parent, AMDMfmaEncodingAttr)
+    registers, lanes, warps = (layout.layout(shape).images(unit) for unit in UNITS[:3])
+    held = _MOST_BYTES // _bytes_of(value.type)
+    own = held.bit_length() - 1
+    fast = max(range(2), key=lambda d: registers[0][d])
+    gap = held
+    if fast != inner_dimension(operand, 2):
+        gap = operand.parent.instr_shape.data[0]
+    interval = held << len(lanes)
+    offset = [*registers[:own], *lanes, *warps, *registers[own:]]
+    encoding = PaddedSharedEncodingAttr([(interval, gap)], offset)
+    sizes = shape if copies == 1 else (copies, *shape)
+    return MemDescType(sizes, element, encoding, mutable=True)
 
 
 def layout_of_store(
@@ -152,6 +217,8 @@ def memory_of(value: SSAValue, operand: DotOperandEncodingAttr) -> MemDescType:
     """The local memory that holds an operand, so that its lanes read without conflicts."""
     shape, element = shape_of(value.type), element_of(value.type)
     layout, rank = encoding_of(value.type), len(shape)
+    if isinstance(layout, LinearEncodingAttr):
+        return memory_of_copy(value, operand)
     assert isinstance(layout, BlockedEncodingAttr)
     inner = inner_dimension(operand, rank)
     order = list(layout.order.data)
@@ -177,5 +244,9 @@ def to_write(value: SSAValue, operand: DotOperandEncodingAttr) -> Operation | No
 
 
 def bytes_in(memory: MemDescType) -> int:
-    """The bytes of local memory."""
-    return prod(memory.get_shape()) * getattr(memory.element_type, "bitwidth", 8) // 8
+    """The bytes of local memory, with its gaps."""
+    count = prod(memory.get_shape())
+    if isinstance(memory.encoding, PaddedSharedEncodingAttr):
+        gaps = zip(memory.encoding.intervals.data, memory.encoding.paddings.data, strict=True)
+        count += sum(count // interval * gap for interval, gap in gaps)
+    return count * getattr(memory.element_type, "bitwidth", 8) // 8
