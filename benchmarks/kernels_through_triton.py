@@ -35,7 +35,7 @@ sys.path.insert(0, str(ROOT))
 import xtile  # noqa: E402
 from tests.generators.cuda_tile_kernels import BLOCKS, KernelWriter  # noqa: E402
 from tests.generators.xegpu_kernels import COLUMNS, ROWS, XeGPUKernel  # noqa: E402
-from xtile.checking.copies import copied  # noqa: E402
+from xtile.arguments.copies import copied  # noqa: E402
 from xtile.checking.launches import Given  # noqa: E402
 from xtile.checking.trials import Trials  # noqa: E402
 from xtile.text.diagnostics import DiagnosticError  # noqa: E402

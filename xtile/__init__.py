@@ -32,6 +32,7 @@ __all__ = [
 _HOMES = {
     "check": "xtile.checking",
     "compile": "xtile.backends.compiling",
+    "load_ipython_extension": "xtile.notebook",
     "parse": "xtile.dialects.reading",
     "port": "xtile.translate.porting",
     "prepare": "xtile.launch.gpu_prepared",

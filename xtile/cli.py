@@ -6,13 +6,19 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from xtile import __version__
-from xtile.command import EXIT_USAGE_WRONG, run_command, run_in_child
+from xtile.command import (
+    EXIT_OK,
+    EXIT_USAGE_WRONG,
+    run_command,
+    run_in_child,
+    write_standard_output,
+)
 from xtile.interrupts import ending_at_once
-from xtile.targets import AMD, INTEL, NVIDIA
+from xtile.targets import AMD, INTEL, NVIDIA, VENDORS
 
 # Everything else is imported by the subcommand that needs it, so that `xtile --help` is fast.
 
@@ -78,34 +84,61 @@ def _run(arguments: Sequence[str] | None) -> int:
     except SystemExit as stop:
         # argparse has printed the help or the mistake.
         return stop.code if isinstance(stop.code, int) else EXIT_USAGE_WRONG
-    if options.command == "run":
-        return _run_kernel(options, is_process=arguments is None)
-    if options.command == "compile":
-        from xtile.backends.compile_command import run_compile
+    run = _COMMANDS.get(options.command)
+    if run is None:
+        parser.print_help(sys.stderr)
+        return EXIT_USAGE_WRONG
+    return run(options, arguments is None)
 
-        return run_compile(options)
-    if options.command == "check":
-        from xtile.checking.command import run_check
 
-        return _in_child(lambda: run_check(options), options.port, is_process=arguments is None)
-    if options.command == "port":
-        from xtile.ports.command import run_port
+def _compile(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.backends.compile_command import run_compile
 
-        return _in_child(lambda: run_port(options), options.kernel, is_process=arguments is None)
-    if options.command == "devices":
-        from xtile.launch.listing import list_devices
+    return run_compile(options)
 
-        return list_devices()
-    if options.command == "lsp":
-        from xtile.language_server.command import run_language_server
 
-        return run_language_server()
-    if options.command == "cache":
-        from xtile.backends.cache_command import run_cache
+def _check(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.checking.command import run_check
 
-        return run_cache(options.action)
-    parser.print_help(sys.stderr)
-    return EXIT_USAGE_WRONG
+    return _in_child(lambda: run_check(options), options.port, is_process=is_process)
+
+
+def _port(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.ports.command import run_port
+
+    return _in_child(lambda: run_port(options), options.kernel, is_process=is_process)
+
+
+def _assembly(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.ports.assembly_command import run_assembly
+
+    return run_assembly(options)
+
+
+def _devices(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.launch.listing import list_devices
+
+    return list_devices(as_json=options.json)
+
+
+def _language_server(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.language_server.command import run_language_server
+
+    return run_language_server()
+
+
+def _completion(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.completion import script
+
+    chips = tuple(chip for vendor in VENDORS for chip in vendor.chips)
+    write_standard_output(script(_make_parser(), options.shell, chips))
+    return EXIT_OK
+
+
+def _cache(options: argparse.Namespace, is_process: bool) -> int:
+    from xtile.backends.cache_command import run_cache
+
+    return run_cache(options.action)
 
 
 def _run_kernel(options: argparse.Namespace, is_process: bool) -> int:
@@ -117,6 +150,20 @@ def _run_kernel(options: argparse.Namespace, is_process: bool) -> int:
     if is_process and can_end_process:
         return run_in_child(lambda: run_kernel(options), partial(_explain, options.kernel))
     return run_kernel(options)
+
+
+_COMMANDS: Mapping[str, Callable[[argparse.Namespace, bool], int]] = {
+    "asm": _assembly,
+    "cache": _cache,
+    "check": _check,
+    "compile": _compile,
+    "completion": _completion,
+    "devices": _devices,
+    "lsp": _language_server,
+    "port": _port,
+    "run": _run_kernel,
+}
+"""What each command does; the second argument is whether it is all that its process does."""
 
 
 def _in_child(body: Callable[[], int], kernel: str, is_process: bool) -> int:
@@ -180,10 +227,12 @@ def _make_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
     )
-    commands.add_parser(
-        "devices",
-        help="list the devices",
-        description="List the devices, what each can do, and how to add what is missing.",
+    _add_json(
+        commands.add_parser(
+            "devices",
+            help="list the devices",
+            description="List the devices, what each can do, and how to add what is missing.",
+        )
     )
     commands.add_parser(
         "lsp",
@@ -191,6 +240,21 @@ def _make_parser() -> argparse.ArgumentParser:
         description="Answer an editor by the Language Server Protocol over standard input and "
         "output: errors, types and documentation, definitions, formatting (docs/editors.md).",
     )
+    _add_assembly(
+        commands.add_parser(
+            "asm",
+            help="show the machine code of a kernel",
+            description="Show the machine code of a kernel for a chip, with the lines of the "
+            "source between where the tool knows them: nvdisasm for NVIDIA's chips, Triton for "
+            "AMD's, ocloc for Intel's GPUs.",
+        )
+    )
+    completion = commands.add_parser(
+        "completion",
+        help="print a script for a shell",
+        description="Print a script with which a shell completes this command.",
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
     cache = commands.add_parser(
         "cache",
         help="show or clear the cache",
@@ -200,6 +264,13 @@ def _make_parser() -> argparse.ArgumentParser:
         "action", nargs="?", choices=("show", "clear"), default="show", help="default: show"
     )
     return parser
+
+
+def _add_assembly(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kernel", help=_KERNEL_HELP)
+    parser.add_argument("--chip", required=True, metavar="NAME", help="the chip")
+    parser.add_argument("--entry", metavar="NAME", help="the only kernel, for NVIDIA's chips")
+    _add_json(parser)
 
 
 def _add_port(parser: argparse.ArgumentParser) -> None:
@@ -241,6 +312,7 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="port a folder on the workers of a Dask cluster, such as tcp://10.0.0.1:8786",
     )
+    _add_json(parser)
     _add_inputs(parser)
     parser.add_argument(
         "--field",
@@ -265,7 +337,15 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="write a script that shows the first difference, with its inputs beside it",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    _add_json(parser)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one object of JSON with all that is said (docs/command-line.md)",
+    )
 
 
 def _add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -364,6 +444,7 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="tell what the code relies on and why it is as it is, at its location",
     )
+    _add_json(parser)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -417,6 +498,19 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--workers", type=_positive, default=1, metavar="N", help="processes (default: 1)"
     )
     parser.add_argument("--quiet", action="store_true", help="show no table")
+    parser.add_argument(
+        "--repeat",
+        type=_positive,
+        metavar="N",
+        help="launch N more times with the same arguments, and tell how long that takes",
+    )
+    parser.add_argument(
+        "--flop",
+        type=_seconds,
+        metavar="N",
+        help="the floating-point operations of a launch, such as 2e9, for the rate of --repeat",
+    )
+    _add_json(parser)
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -137,6 +137,18 @@ def print_table(content: RenderableType, width: int = _FILE_WIDTH) -> None:
     write_standard_output(capture.get())
 
 
+def html_of(content: RenderableType, width: int = _FILE_WIDTH) -> str:
+    """A table as HTML, for notebooks."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    console = Console(width=width, record=True, file=StringIO())
+    console.print(content)
+    page = '<pre style="overflow-x: auto; line-height: 1.2">{code}</pre>'
+    return console.export_html(inline_styles=True, code_format=page)
+
+
 def is_colored(choice: str) -> bool:
     """Whether messages have colours, where `choice` is `auto`, `always` or `never`."""
     if choice == "auto":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import os
 import sys
 import warnings
@@ -51,6 +52,7 @@ from xtile.text.diagnostics import (
     Diagnostics,
     Severity,
     SourceWarning,
+    words_of,
 )
 from xtile.text.files import source_from_bytes, source_from_path
 from xtile.text.operation_errors import error_at
@@ -628,7 +630,8 @@ class XtileOptMain(xDSLOptMain):
         """Prints diagnostics to standard error."""
         colored = is_colored(self.args.color)
         for diagnostic in diagnostics:
-            sys.stderr.write(diagnostic.render(colored) + "\n")
+            words = json.dumps(words_of(diagnostic)) if self.args.json else None
+            sys.stderr.write(f"{words or diagnostic.render(colored)}\n")
 
     def _usage_error(self, message: str) -> NoReturn:
         """Ends the process because the command line is wrong."""

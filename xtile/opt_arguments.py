@@ -248,6 +248,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser, targets: list[str]) -
         default="auto",
         help="colours in messages; default: auto, on a terminal",
     )
+    _add_flag(group, "--json", "write each message as one line of JSON")
 
 
 def _add_flag(group: argparse._ArgumentGroup, name: str, text: str) -> None:  # pyright: ignore[reportPrivateUsage]

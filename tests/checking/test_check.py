@@ -13,8 +13,8 @@ import pytest
 
 import xtile
 from tests.checking.kernels import rows
+from xtile.arguments.copies import arrays_of, copied
 from xtile.checking import CheckResult, Verdict
-from xtile.checking.copies import arrays_of, copied
 from xtile.checking.fixture import xtile_check  # noqa: F401
 from xtile.launch import ArgumentError
 

@@ -23,7 +23,7 @@ import xtile
 from tests.conformance.mutants import Mutant, mutants
 from tests.triton_kernels.corpus import CASES
 from tests.triton_releases.judges import NEWEST, compiled
-from xtile.checking.copies import copied
+from xtile.arguments.copies import copied
 from xtile.checking.field import agree
 from xtile.text.diagnostics import DiagnosticError
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.arguments.copies import copied
 from xtile.arguments.errors import (
     ArgumentError,
     DeviceError,
@@ -20,7 +21,6 @@ from xtile.arguments.errors import (
 )
 from xtile.arguments.signature import Signature
 from xtile.checking.comparison import Difference, Map
-from xtile.checking.copies import copied
 from xtile.checking.inputs import Launch, Numbers
 from xtile.checking.launches import Given
 from xtile.checking.results import CheckResult, Comparison, Verdict

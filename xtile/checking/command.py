@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 
 from xtile.arguments.errors import ArgumentError, DeviceError
@@ -17,34 +14,34 @@ from xtile.command import (
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
-    is_colored,
     print_table,
     write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.executable import Kernel
 from xtile.launch.reference import load
+from xtile.messages import Messages
 from xtile.targets import OptionError
-from xtile.text.diagnostics import Diagnostic, DiagnosticError
+from xtile.text.diagnostics import DiagnosticError
 
 
 def run_check(options: Namespace) -> int:
     """Checks a port as the command line says; returns the exit code."""
+    messages = Messages(as_json=options.json)
     try:
         result = _check(options)
-    except OptionError as error:
-        return _fail(str(error), EXIT_USAGE_WRONG)
+    except (OptionError, UnknownLanguageError) as error:
+        return messages.fail(str(error), EXIT_USAGE_WRONG)
     except DeviceError as error:
-        return _fail(str(error), EXIT_TOOL_FAILED)
+        return messages.fail(str(error), EXIT_TOOL_FAILED)
     except DiagnosticError as error:
-        _show(error.diagnostics)
-        return EXIT_INPUT_WRONG
-    except UnknownLanguageError as error:
-        return _fail(str(error), EXIT_USAGE_WRONG)
+        messages.show(error.diagnostics)
+        return messages.end(EXIT_INPUT_WRONG)
     except (ArgumentError, OSError) as error:
-        return _fail(str(error), EXIT_INPUT_WRONG)
-    _print(result, options)
-    return EXIT_OK if result.agrees else EXIT_INPUT_WRONG
+        return messages.fail(str(error), EXIT_INPUT_WRONG)
+    if not options.json:
+        _print(result)
+    return messages.end(EXIT_OK if result.agrees else EXIT_INPUT_WRONG, result.words())
 
 
 def _check(options: Namespace) -> CheckResult:
@@ -66,23 +63,9 @@ def _check(options: Namespace) -> CheckResult:
     )
 
 
-def _print(result: CheckResult, options: Namespace) -> None:
-    if options.json:
-        write_standard_output(json.dumps(result.words(), indent=2) + "\n")
-        return
+def _print(result: CheckResult) -> None:
     print_table(result.table(), width=120)
     if result.reproducer is not None:
         write_standard_output(f"python {result.reproducer} shows the first difference\n")
     if result.verdict is Verdict.NOT_RUN:
         write_standard_output("the port ran on no device\n")
-
-
-def _show(diagnostics: Sequence[Diagnostic]) -> None:
-    colored = is_colored("auto")
-    for diagnostic in diagnostics:
-        sys.stderr.write(diagnostic.render(colored) + "\n")
-
-
-def _fail(message: str, code: int) -> int:
-    sys.stderr.write(f"xtile: error: {message}\n")
-    return code

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from xtile.arguments.copies import arrays_of
 from xtile.arguments.signature import Parameter
-from xtile.checking.copies import arrays_of
 from xtile.checking.outcomes import Outcomes
 from xtile.checking.rounding_errors import is_inexact_type, unit_of
 from xtile.semantics.values import Array

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.arguments.binding import bind
+from xtile.arguments.copies import arrays_of, copied
 from xtile.arguments.errors import ArgumentError, DeviceError, UnfitLaunchError
-from xtile.checking.copies import arrays_of, copied
 from xtile.checking.results import Comparison, Verdict
 from xtile.checking.trials import Trial
 from xtile.launch.executable import FIELD_NAME, Grid, Kernel

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Intege
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.arguments.copies import arrays_of, copied
 from xtile.arguments.errors import ArgumentError, DeviceError
-from xtile.checking.copies import arrays_of, copied
 from xtile.checking.inputs import Launch, Numbers, elements, is_open, make_arguments
 from xtile.launch.devices import REFERENCE
 from xtile.launch.reference import ReferenceExecutable

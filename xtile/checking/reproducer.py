@@ -10,8 +10,8 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.arrays import Output
+from xtile.arguments.copies import is_memory
 from xtile.arguments.groups import Group
-from xtile.checking.copies import is_memory
 from xtile.checking.module_text import text_of
 from xtile.text.output import write_file
 
@@ -26,7 +26,7 @@ import ml_dtypes
 import numpy as np
 
 import xtile
-from xtile.checking.copies import copied
+from xtile.arguments.copies import copied
 
 HERE = Path(__file__).parent
 SOURCE = {source}

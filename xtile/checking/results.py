@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from xtile.checking.comparison import Difference, Map
+from xtile.command import html_of
 from xtile.launch.executable import FIELD_NAME
 
 if TYPE_CHECKING:
@@ -155,6 +156,10 @@ class CheckResult:
             "reproducer": self.reproducer,
             "comparisons": [each.words() for each in self.comparisons],
         }
+
+    def _repr_html_(self) -> str:
+        """The comparisons in a notebook."""
+        return html_of(self.table(), width=140)
 
     def table(self) -> Table:
         """The comparisons as rich prints them."""

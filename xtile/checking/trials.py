@@ -16,10 +16,10 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.binding import bind
+from xtile.arguments.copies import copied
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature
 from xtile.checking.comparison import Expectation
-from xtile.checking.copies import copied
 from xtile.checking.inputs import Launch, Numbers, describe, is_open, make_arguments
 from xtile.checking.launches import Given, Search, changed_elements
 from xtile.checking.rounding_errors import RoundingErrors, has_rounding_errors

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
+import time
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xtile.arguments.array_arguments import MissingValueError, flattened, takes_pointers
 from xtile.arguments.binding import bind
+from xtile.arguments.copies import copied
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.groups import Group
 from xtile.arguments.signature import Parameter, Signature
@@ -22,22 +23,21 @@ from xtile.command import (
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
-    is_colored,
     print_table,
+    write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.dialects.triton_dumps import kernel_file, options_text
 from xtile.launch.devices import Device, find_device
 from xtile.launch.executable import CUDA_NAME, HIP_NAME, Executable, Kernel, LaunchResult
 from xtile.launch.progress import progress_bar
-from xtile.launch.report import make_table, rows_of, save_result
+from xtile.launch.report import Row, make_table, rows_of, save_result
 from xtile.launch.run import launch
 from xtile.launch.specification import random_value, value_of
+from xtile.launch.timing import Timing, bytes_of
+from xtile.messages import Messages
 from xtile.targets import OptionError
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
 
 class UsageError(Exception):
@@ -46,45 +46,73 @@ class UsageError(Exception):
 
 def run_kernel(options: Namespace) -> int:
     """Runs a kernel as the command line says; returns the exit code."""
+    messages = Messages(as_json=options.json)
     try:
-        return _run_kernel(options)
+        return messages.end(EXIT_OK, _run_kernel(options, messages))
     except (UsageError, OptionError) as error:
-        return _fail(str(error), EXIT_USAGE_WRONG)
+        return messages.fail(str(error), EXIT_USAGE_WRONG)
     except DeviceError as error:
-        return _fail(str(error), EXIT_TOOL_FAILED)
+        return messages.fail(str(error), EXIT_TOOL_FAILED)
     except (ArgumentError, OSError) as error:
-        return _fail(str(error), EXIT_INPUT_WRONG)
+        return messages.fail(str(error), EXIT_INPUT_WRONG)
     except DiagnosticError as error:
-        _show(error.diagnostics)
-        return EXIT_INPUT_WRONG
+        messages.show(error.diagnostics)
+        return messages.end(EXIT_INPUT_WRONG)
 
 
-def _run_kernel(options: Namespace) -> int:
+def _run_kernel(options: Namespace, messages: Messages) -> dict[str, Any]:
+    """Runs a kernel and shows what it did; returns that as JSON holds it."""
     device = find_device(options.device, sanitize=options.sanitize)
     if os.path.isdir(options.kernel):
         options.kernel = kernel_file(options.kernel)
-    executable = _load(options, device)
+    executable = _load(options, device, messages)
     parameters = executable.signature.parameters
     outputs = _by_parameter("--out", options.out, parameters)
     _check_directories(outputs)
     values = _values(options, executable.signature)
     _check_outputs(outputs, parameters, values)
-    result = None
+    result, timing = None, None
     if executable.is_host:
         _run_host(options, executable, values)
     else:
-        result = _launch(options, device, executable, values)
-        _show(result.warnings)
-    if parameters and not options.quiet:
-        compiled_as = options_text(options.kernel)
-        print_table(_result_table(executable.signature, values, result, compiled_as))
+        before = copied(values) if options.repeat else []
+        result, _ = _launch(options, device, executable, values)
+        messages.show(result.warnings)
+        if options.repeat:
+            timing = _repeated(options, device, executable, before)
     for parameter, value in zip(parameters, values, strict=True):
         if parameter.name in outputs:
             _save(outputs[parameter.name], value)
-    return EXIT_OK
+    rows = rows_of(parameters, values, executable.signature.written)
+    if not (options.quiet or options.json):
+        _print(options, executable.signature, rows, result, timing)
+    return {
+        "kernel": executable.signature.name,
+        "device": None if result is None else result.device,
+        "seconds": None if result is None else result.seconds,
+        "arguments": [row.words() for row in rows],
+        "timing": None if timing is None else timing.words(),
+    }
 
 
-def _load(options: Namespace, device: Device) -> Executable:
+def _print(
+    options: Namespace,
+    signature: Signature,
+    rows: Sequence[Row],
+    result: LaunchResult | None,
+    timing: Timing | None,
+) -> None:
+    if rows:
+        title = f"@{signature.name}"
+        if result is not None and result.seconds is not None:
+            title += f" on {result.device}, {result.seconds * 1000:.3f} ms"
+        compiled_as = options_text(options.kernel)
+        print_table(make_table(f"{title}, {compiled_as}" if compiled_as else title, rows))
+    if timing is not None:
+        write_standard_output(f"{timing}\n")
+
+
+def _load(options: Namespace, device: Device, messages: Messages) -> Executable:
     """Reads the kernel and shows its warnings."""
     diagnostics = Diagnostics()
     kernel = Kernel(
@@ -98,7 +126,7 @@ def _load(options: Namespace, device: Device) -> Executable:
             f"{options.kernel}: expected a file ending with .ir, .mlir, .ttir, .ttgir or "
             f".tileirbc{hint}"
         ) from None
-    _show(list(diagnostics))
+    messages.show(diagnostics)
     return executable
 
 
@@ -185,9 +213,11 @@ def _missing(parameter: Parameter) -> ArgumentError:
 
 def _launch(
     options: Namespace, device: Device, executable: Executable, values: Sequence[Any]
-) -> LaunchResult:
+) -> tuple[LaunchResult, float]:
+    """Launches a kernel; also returns how long it took, by the device's clock if it has one."""
     with progress_bar() as progress:
-        return launch(
+        began = time.perf_counter()
+        result = launch(
             executable,
             values,
             options.grid,
@@ -198,6 +228,19 @@ def _launch(
             progress=progress,
             seconds=options.seconds,
         )
+        passed = time.perf_counter() - began
+    return result, passed if result.seconds is None else result.seconds
+
+
+def _repeated(
+    options: Namespace, device: Device, executable: Executable, before: list[Any]
+) -> Timing:
+    """Launches a kernel again on the same arguments, and says how long the launches took."""
+    seconds = [
+        _launch(options, device, executable, copied(before))[1] for _ in range(options.repeat)
+    ]
+    moved = bytes_of(before, executable.signature.written)
+    return Timing(tuple(seconds), moved, options.flop)
 
 
 def _run_host(options: Namespace, executable: Executable, values: Sequence[Any]) -> None:
@@ -237,28 +280,3 @@ def _save(path: str, value: Any) -> None:
         save_result(path, value)
     except OSError as error:
         raise ArgumentError(f"cannot write {path}: {error.strerror or error}") from None
-
-
-def _result_table(
-    signature: Signature, values: Sequence[Any], result: LaunchResult | None, compiled_as: str
-) -> RenderableType:
-    rows = rows_of(signature.parameters, values, signature.written)
-    title = f"@{signature.name}"
-    if result is not None and result.seconds is not None:
-        title += f" on {result.device}, {result.seconds * 1000:.3f} ms"
-    if compiled_as:
-        title += f", {compiled_as}"
-    return make_table(title, rows)
-
-
-def _show(diagnostics: Sequence[Diagnostic]) -> None:
-    """Writes diagnostics to standard error."""
-    colored = is_colored("auto")
-    for diagnostic in diagnostics:
-        sys.stderr.write(diagnostic.render(colored) + "\n")
-
-
-def _fail(message: str, code: int) -> int:
-    """Writes one line of error to standard error; returns the exit code."""
-    sys.stderr.write(f"xtile: error: {message}\n")
-    return code

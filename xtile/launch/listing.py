@@ -18,6 +18,7 @@ from xtile.backends.triton.installed import PACKAGES as TRITON_PACKAGES
 from xtile.backends.triton.installed import triton_problem
 from xtile.command import EXIT_OK, print_table, write_standard_output
 from xtile.launch.devices import CUDA, HIP, OPENCL, REFERENCE
+from xtile.messages import Messages
 from xtile.targets import AMD, LAUNCHED_VENDORS, NVIDIA, Vendor
 
 if TYPE_CHECKING:
@@ -56,11 +57,9 @@ class _Here:
         return any(device.as_chip(chip) is not None for device in self.opencl)
 
 
-def list_devices() -> int:
+def list_devices(*, as_json: bool = False) -> int:
     """Prints the devices, the chips, and how to add what is missing; returns the exit code."""
     here = _Here(available_gpus(), available_amd_gpus(), available_devices())
-    print_table(_devices(here), _WIDTH)
-    print_table(_chips(here), _WIDTH)
     lines = (
         *_unusable(here.opencl),
         *_missing(here.opencl),
@@ -68,9 +67,15 @@ def list_devices() -> int:
         *hip_setup.missing(bool(here.hip)),
         *_needed(here),
     )
-    for line in lines:
-        write_standard_output(f"{_folded(line)}\n")
-    return EXIT_OK
+    if not as_json:
+        print_table(_devices(here), _WIDTH)
+        print_table(_chips(here), _WIDTH)
+        for line in lines:
+            write_standard_output(f"{_folded(line)}\n")
+    devices = [{"name": row[0], "what": row[1]} for row in _device_rows(here)]
+    chips = [vars(row) for row in _chip_rows(here)]
+    words = {"devices": devices, "chips": chips, "missing": list(lines)}
+    return Messages(as_json=as_json).end(EXIT_OK, words)
 
 
 def _folded(line: str) -> str:
@@ -88,16 +93,22 @@ def _devices(here: _Here) -> Table:
     table = Table(show_lines=True, width=_WIDTH)
     table.add_column("device", no_wrap=True)
     table.add_column("what it is, and what it can do", overflow="fold", ratio=1)
-    table.add_row(REFERENCE.name, f"{REFERENCE.description}\nall types; looks for mistakes, too")
+    for name, what in _device_rows(here):
+        table.add_row(name, what)
+    return table
+
+
+def _device_rows(here: _Here) -> Iterator[tuple[str, str]]:
+    """The names of each device, and what it is and can do."""
+    yield REFERENCE.name, f"{REFERENCE.description}\nall types; looks for mistakes, too"
     for device, api, gpus in ((CUDA, "CUDA", here.cuda), (HIP, "HIP", here.hip)):
         for gpu in gpus:
             name = f"{device.name}:{gpu.ordinal}" if gpu.ordinal else device.name
             description = f"{gpu.name}, {api} {gpu.driver}\n{_gpu_abilities(gpu)}"
-            table.add_row(f"{name}, {gpu.chip}", description)
+            yield f"{name}, {gpu.chip}", description
     for number, device in enumerate(here.opencl):
         names = device.target.name if number else f"{OPENCL.name}, {device.target.name}"
-        table.add_row(names, f"{_description(device)}\n{_abilities(device)}")
-    return table
+        yield names, f"{_description(device)}\n{_abilities(device)}"
 
 
 def _description(device: OpenclDevice) -> str:
@@ -129,19 +140,37 @@ def _gpu_abilities(gpu: CudaDevice | HipDevice) -> str:
 # --- what kernels can be compiled for ---
 
 
+@dataclass(frozen=True)
+class _Chip:
+    """A line of the table of chips: whether kernels are compiled for it and run on it here."""
+
+    name: str
+    vendor: str
+    what: str
+    is_default: bool
+    compiles: bool
+    runs: bool
+
+
 def _chips(here: _Here) -> Table:
     from rich.table import Table
 
     table = Table(caption="*: the default of its vendor", caption_justify="left")
     for heading in ("chip", "vendor", "what it is", "compiles", "runs"):
         table.add_column(heading, no_wrap=True)
-    for vendor in LAUNCHED_VENDORS:
-        compiles = _yes(_compiles(vendor))
-        for chip, target in vendor.chips.items():
-            name = f"{chip} *" if chip == vendor.default else chip
-            row = (name, vendor.name, target.description, compiles, _yes(here.runs(chip)))
-            table.add_row(*row)
+    for each in _chip_rows(here):
+        name = f"{each.name} *" if each.is_default else each.name
+        table.add_row(name, each.vendor, each.what, _yes(each.compiles), _yes(each.runs))
     return table
+
+
+def _chip_rows(here: _Here) -> Iterator[_Chip]:
+    for vendor in LAUNCHED_VENDORS:
+        compiles = _compiles(vendor)
+        for chip, target in vendor.chips.items():
+            is_default = chip == vendor.default
+            what = target.description
+            yield _Chip(chip, vendor.name, what, is_default, compiles, here.runs(chip))
 
 
 def _compiles(vendor: Vendor) -> bool:

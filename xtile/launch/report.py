@@ -32,6 +32,12 @@ class Row:
     value: Any
     is_written: bool
 
+    def words(self) -> dict[str, Any]:
+        """The line as JSON holds it; numbers are texts, as JSON has no infinities."""
+        keys = ("shape", "strides", "min", "max", "mean", "nan")
+        cells = {key: cell for key, cell in zip(keys, _cells(self.value), strict=True) if cell}
+        return {"name": self.name, "type": self.type, "written": self.is_written, **cells}
+
 
 def rows_of(
     parameters: Sequence[Parameter], values: Sequence[Any], written: frozenset[int]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, print_table, write_standard_output
 from xtile.dialects.languages import LANGUAGES
+from xtile.messages import VERSION, Messages
 from xtile.ports.options import key_of, of_kernel
 from xtile.ports.outcome import Outcome, exact_of_routes, read_report, table_of
 from xtile.ports.progress import Progress
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SUMMARY = "summary.json"
 
 
-def run_batch(options: Namespace) -> int:
+def run_batch(options: Namespace, messages: Messages) -> int:
     """Ports every kernel of a folder; returns the exit code.
 
     Raises:
@@ -37,16 +37,22 @@ def run_batch(options: Namespace) -> int:
     folder = Path(options.kernel)
     kernels = sorted(each for each in folder.rglob("*") if _is_kernel(each))
     if not kernels:
-        sys.stderr.write(f"xtile: error: {folder}: there is no kernel in the folder\n")
-        return EXIT_INPUT_WRONG
+        return messages.fail(f"{folder}: there is no kernel in the folder", EXIT_INPUT_WRONG)
     outcomes = _ported(options, folder, kernels)
     exact = exact_of_routes(outcomes)
-    summary = {
-        "version": 1,
+    summary: dict[str, Any] = {
+        "version": VERSION,
         "kernels": [{**vars(each), "right": each.is_right} for each in outcomes],
         "exact": exact,
     }
     write_file(str(Path(options.output) / _SUMMARY), json.dumps(summary, indent=1) + "\n")
+    if not messages.as_json:
+        _print(outcomes, exact)
+    wanted = [each.is_translated if options.no_check else each.is_right for each in outcomes]
+    return messages.end(EXIT_OK if all(wanted) else EXIT_INPUT_WRONG, summary)
+
+
+def _print(outcomes: Sequence[Outcome], exact: Mapping[str, Mapping[str, int]]) -> None:
     print_table(table_of(outcomes), width=120)
     done = sum(each.was_done for each in outcomes)
     right = sum(each.is_right for each in outcomes)
@@ -54,8 +60,6 @@ def run_batch(options: Namespace) -> int:
     for route, counts in exact.items():
         found = ", ".join(f"{count} {word}" for word, count in counts.items())
         write_standard_output(f"{route} on exact numbers: {found}\n")
-    accepted = right if not options.no_check else sum(each.is_translated for each in outcomes)
-    return EXIT_OK if accepted == len(outcomes) else EXIT_INPUT_WRONG
 
 
 def _is_kernel(path: Path) -> bool:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
 from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,19 +18,19 @@ from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
     EXIT_USAGE_WRONG,
-    is_colored,
     print_table,
     write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source
 from xtile.launch.run import checked_sizes
+from xtile.messages import Messages
 from xtile.ports.options import key_of
 from xtile.ports.port import Port, Porting, check_port
 from xtile.ports.progress import Progress
 from xtile.ports.report import PAGE_NAME, Report
 from xtile.ports.targets import check_chips, chip_for, chosen_targets
 from xtile.targets import OptionError
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.forms import BESIDE, forms_of
 
 _WIDTH = 110
@@ -41,29 +39,31 @@ _WIDTH = 110
 
 def run_port(options: Namespace) -> int:
     """Ports a kernel, or a folder of them, as the command line says; returns the exit code."""
+    messages = Messages(as_json=options.json)
     try:
         if Path(options.kernel).is_dir() and not _is_dump(options.kernel):
             from xtile.ports.batch import run_batch
 
-            return run_batch(options)
-        return _port(options)
+            return run_batch(options, messages)
+        return _port(options, messages)
     except (OptionError, UnknownLanguageError) as error:
-        return _fail(str(error), EXIT_USAGE_WRONG)
+        return messages.fail(str(error), EXIT_USAGE_WRONG)
     except DiagnosticError as error:
-        _show(error.diagnostics)
-        return EXIT_INPUT_WRONG
+        messages.show(error.diagnostics)
+        return messages.end(EXIT_INPUT_WRONG)
     except (ArgumentError, OSError) as error:
-        return _fail(str(error), EXIT_INPUT_WRONG)
+        return messages.fail(str(error), EXIT_INPUT_WRONG)
 
 
-def _port(options: Namespace) -> int:
+def _port(options: Namespace, messages: Messages) -> int:
     with Progress() as progress:
         report = make_report(options, progress)
         progress.begin("writing")
         report.write(options.output)
-    print_table(report.table(), width=_WIDTH)
-    write_standard_output(f"{Path(options.output) / PAGE_NAME} shows the ports line by line\n")
-    return EXIT_OK if report.is_right else EXIT_INPUT_WRONG
+    if not messages.as_json:
+        print_table(report.table(), width=_WIDTH)
+        write_standard_output(f"{Path(options.output) / PAGE_NAME} shows the ports line by line\n")
+    return messages.end(EXIT_OK if report.is_right else EXIT_INPUT_WRONG, report.words())
 
 
 def make_report(options: Namespace, progress: Progress) -> Report:
@@ -145,14 +145,3 @@ def _is_dump(path: str) -> bool:
     endings = {each.suffix for each in files}
     is_one = len({each.stem for each in files}) == 1
     return is_one and len(files) > 1 and not endings.isdisjoint((".ttir", ".ttgir"))
-
-
-def _show(diagnostics: Sequence[Diagnostic]) -> None:
-    colored = is_colored("auto")
-    for diagnostic in diagnostics:
-        sys.stderr.write(diagnostic.render(colored) + "\n")
-
-
-def _fail(message: str, code: int) -> int:
-    sys.stderr.write(f"xtile: error: {message}\n")
-    return code

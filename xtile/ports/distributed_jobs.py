@@ -112,7 +112,7 @@ class DistributedJobs:
         cluster = self._options.scheduler or LocalCluster(
             n_workers=self._options.jobs,
             threads_per_worker=1,
-            dashboard_address=None,  # pyright: ignore[reportArgumentType]
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         )
         try:

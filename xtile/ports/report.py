@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from xtile import __version__
 from xtile.checking.results import CheckResult, Verdict
+from xtile.command import html_of
 from xtile.ports.port import REFUSED, UNCHECKED, Port
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Report:
             "key": self.key,
             "ports": [{**port.words(), "files": list(self.files_of(port))} for port in self.ports],
         }
+
+    def _repr_html_(self) -> str:
+        """The ports in a notebook."""
+        return html_of(self.table(), width=140)
 
     def table(self) -> Table:
         """The ports as rich prints them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from xtile.text.source import Source, Span
 
@@ -85,6 +86,29 @@ class Diagnostic:
             lines += _excerpt(source, span, colored)
         lines += [note.render(colored) for note in self.notes]
         return "\n".join(lines)
+
+
+def words_of(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as JSON holds it.
+
+    Lines and columns count from 1; the end is the first column behind the span. They are null where
+    the message is about a whole file, and so is the file where it is about none.
+    """
+    source, span = diagnostic.source, diagnostic.span
+    is_text = source is not None and source.data is None
+    start = end = (None, None)
+    if source is not None and span is not None and is_text:
+        start, end = source.position(span.start), source.position(span.end)
+    return {
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "file": None if source is None else source.name,
+        "line": start[0],
+        "column": start[1],
+        "end_line": end[0],
+        "end_column": end[1],
+        "notes": [words_of(note) for note in diagnostic.notes],
+    }
 
 
 class SourceWarning(UserWarning):
