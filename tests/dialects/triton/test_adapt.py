@@ -169,3 +169,25 @@ def test_releases_that_there_are_not(write: Path, capsys: pytest.CaptureFixture[
         main([str(write), "--triton-version", "2.1"])
     assert ended.value.code == 2
     assert "invalid choice: '2.1'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("version", ["3.4", "3.5", "3.6"])
+def test_only_3_5_names_elements_that_are_integers(
+    version: str, write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the results of products; reading it makes no other layout of it."""
+    unit = "version = 3, warpsPerCTA = [4, 1], instrShape = [32, 32], isTransposed = true"
+    factor = "tensor<32x32xi8, #ttg.dot_op<{opIdx = %d, parent = #mma, kWidth = 8}>>"
+    types = f"{factor % 0} * {factor % 1} -> tensor<32x32xi32, #mma>"
+    write.write_text(f"""
+#mma = #ttg.amd_mfma<{{{unit}, elementType = i32}}>
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
+                   ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32}} {{
+  tt.func public @k(%a: {factor % 0}, %b: {factor % 1}, %c: tensor<32x32xi32, #mma>) {{
+    %d = tt.dot %a, %b, %c : {types}
+    tt.return
+  }}
+}}
+""")
+    assert main([str(write), "--triton-version", version]) == 0
+    assert ("elementType = i32" in capsys.readouterr().out) == (version == "3.5")

@@ -308,3 +308,12 @@ def test_masks_that_divide_what_a_lane_loads(known: bool) -> None:
     printed = xtile.to_text(made, "mlir")
     assert printed.count("amdg.buffer_load_to_local") == (4 if known else 2)
     assert printed.count("ttg.local_store") == (0 if known else 2)
+
+
+@pytest.mark.parametrize("chip", ["gfx942", "gfx1201"])
+def test_operands_are_read_before_others_are_loaded(chip: str) -> None:
+    """Registers then hold either the addresses of loads or operands that were read."""
+    text = xtile.to_text(laid_out(product(), chip, 4), "mlir")
+    loop = text.split("scf.for")[1].split("scf.yield")[0]
+    names = re.findall(r"(ttg.local_load|amdg.buffer_load|tt.dot)\b", loop)
+    assert names == ["ttg.local_load"] * 2 + ["amdg.buffer_load"] * 2 + ["tt.dot"]

@@ -41,10 +41,7 @@ def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None
     """
     source = source_of(module)
     told: set[str] = set()
-    if release >= V3_6:
-        from xtile.dialects.triton.depths import complete_depths
-
-        complete_depths(module)
+    _complete_layouts(module, release)
     for operation in list(walk(module)):
         if release >= V3_5 and _OPERAND_INDEX in operation.attributes:
             operation.attributes.pop(_OPERAND_INDEX)
@@ -66,6 +63,16 @@ def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None
         if problem is not None and problem not in told:
             told.add(problem)
             _add(diagnostics, Severity.ERROR, problem, operation, source)
+
+
+def _complete_layouts(module: Operation, release: Release) -> None:
+    """Adds what layouts of other releases leave out."""
+    from xtile.dialects.triton.depths import complete_depths, name_integers
+
+    if release >= V3_6:
+        complete_depths(module)
+    elif release == V3_5:
+        name_integers(module)
 
 
 def _adapt_hint(

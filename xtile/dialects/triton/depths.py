@@ -1,7 +1,8 @@
-"""Adds to layouts of MFMA what they leave out until Triton 3.5: K of the instruction.
+"""Adds to layouts of MFMA what some releases of Triton leave out.
 
-It follows from the products whose results have the layout, as Triton 3.5 itself chose it where it
-compiled them.
+Until 3.5 that is K of the instruction, and in all but 3.5 that elements are integers. It follows
+from the products whose results have the layout, as Triton 3.5 itself chose it where it compiled
+them.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.rewriter import Rewriter
 
 from xtile.dialects.triton.encodings.matrix_units import AMDMfmaEncodingAttr
 from xtile.dialects.triton.matrix_instructions import depth_of, scaled_depth
-from xtile.dialects.triton.operation import encoding_of
+from xtile.dialects.triton.operation import element_of, encoding_of
 from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 
 
@@ -38,15 +39,36 @@ def complete_depths(module: Operation) -> None:
         _Changes(changes).apply(module)
 
 
-def _with_depth(layout: AMDMfmaEncodingAttr, depth: int) -> AMDMfmaEncodingAttr:
+def name_integers(module: Operation) -> None:
+    """Lets layouts of a module say, as those of 3.5 do, that their elements are integers."""
+    found: dict[AMDMfmaEncodingAttr, set[bool]] = {}
+    for operation in module.walk():
+        if isinstance(operation, DotOp):
+            layout = encoding_of(operation.d.type)
+            if isinstance(layout, AMDMfmaEncodingAttr):
+                is_integer = isinstance(element_of(operation.d.type), IntegerType)
+                found.setdefault(layout, set()).add(is_integer)
+    changes: dict[Attribute, Attribute] = {
+        layout: _with_depth(layout, *layout.instr_shape.data[2:], is_of_integers=True)
+        for layout, kinds in found.items()
+        if kinds == {True}
+    }
+    if changes:
+        _Changes(changes).apply(module)
+
+
+def _with_depth(
+    layout: AMDMfmaEncodingAttr, *depth: int, is_of_integers: bool = False
+) -> AMDMfmaEncodingAttr:
     return AMDMfmaEncodingAttr(
         layout.version.data,
         layout.warps_per_cta.data,
-        (*layout.result_shape, depth),
+        (*layout.result_shape, *depth),
         bool(layout.is_transposed.value.data),
         tiles_per_warp=layout.tiles_per_warp.data,
         element_bit_width=layout.element_bit_width.data,
         blocks=layout.blocks.data,
+        is_of_integers=is_of_integers,
     )
 
 

@@ -4,8 +4,8 @@ Through registers, local memory holds each operand once:
 
     load the first operands, and write them to local memory
     for each iteration:
-        load the operands of the next one, if there is one
-        read those of this one from local memory
+        read its operands from local memory
+        load those of the next one, if there is one
         multiply
         write what was loaded to local memory
 
@@ -33,9 +33,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xtile.dialects.effects import changes_memory
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.triton.amdg.ops import BufferLoadOp, BufferLoadToLocalOp
+from xtile.dialects.triton.tt.ops.products import DotOp, DotScaledOp
 from xtile.dialects.triton.ttg.ops import (
     AsyncCommitGroupOp,
     AsyncWaitOp,
+    ConvertLayoutOp,
     LocalAllocOp,
     LocalDeallocOp,
     LocalLoadOp,
@@ -87,10 +89,26 @@ def _load_ahead(turns: Turns, staged: Staged) -> None:
     _write(turns, _loaded(turns, "first", staged), staged, allocation, turns.before)
     ahead = _loaded(turns, "next", staged)
     for use in staged.uses:
-        Rewriter.replace_op(use, LocalLoadOp(allocation, use.result.type))
+        _read(turns, use, allocation)
     _write(turns, ahead, staged, allocation, turns.end)
     Rewriter.erase_op(staged.load)
     turns.insert_after(LocalDeallocOp(allocation))
+
+
+def _read(turns: Turns, use: ConvertLayoutOp, allocation: SSAValue) -> None:
+    """Reads an operand from local memory.
+
+    Those of the first product are read before others are loaded, so that registers do not hold
+    both while addresses are computed.
+    """
+    block = turns.loop.body.block
+    product = next(each for each in block.ops if isinstance(each, DotOp | DotScaledOp))
+    made = LocalLoadOp(allocation, use.result.type)
+    if use.parent is block and use.is_before_in_block(product):
+        value = turns.insert(made, InsertPoint.at_start(block))
+        Rewriter.replace_op(use, [], [value])
+    else:
+        Rewriter.replace_op(use, made)
 
 
 def _loaded(turns: Turns, turn: str, staged: Staged) -> SSAValue:

@@ -10,7 +10,7 @@ from math import prod
 from typing import ClassVar, Self
 
 from typing_extensions import override
-from xdsl.dialects.builtin import BoolAttr, Float64Type, IntAttr, f64
+from xdsl.dialects.builtin import BoolAttr, Float64Type, IntAttr, f64, i32
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
@@ -71,6 +71,9 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
     element_bit_width: IntAttr
     blocks: BasesAttr
 
+    is_of_integers: BoolAttr
+    """Whether the elements are i32, which 3.5 alone says; what is read never has it."""
+
     KEYS: ClassVar[tuple[Key, ...]] = (
         Key("versionMajor", "version", until=V3_4),
         Key("versionMinor", "version_minor", until=V3_4),
@@ -81,7 +84,7 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
         Key("instrShape", "instr_shape", since=V3_6),
         Key("isTransposed", "is_transposed"),
         *BLOCK_KEYS,
-        Key("elementType", "wide_element_type", since=V3_5, until=V3_5),
+        Key("elementType", "other_element_type", since=V3_5, until=V3_5),
         Key("tilesPerWarp", "several_tiles_per_warp", since=V3_6),
         Key("elementBitWidth", "wide_element_bit_width", since=V3_6),
     )
@@ -96,6 +99,7 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
         tiles_per_warp: Sequence[int] | None = None,
         element_bit_width: int = 32,
         blocks: Sequence[Sequence[int]] = (),
+        is_of_integers: bool = False,
     ) -> None:
         super().__init__(
             IntAttr(version),
@@ -105,6 +109,7 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
             numbers(tiles_per_warp or [1] * len(warps_per_cta)),
             IntAttr(element_bit_width),
             bases(blocks),
+            BoolAttr.from_bool(is_of_integers),
         )
 
     @classmethod
@@ -163,8 +168,10 @@ class AMDMfmaEncodingAttr(MatrixUnitEncodingAttr):
         return None if set(tiles) == {1} else tiles
 
     @property
-    def wide_element_type(self) -> Attribute | None:
-        """The type of an element where it has 64 bits."""
+    def other_element_type(self) -> Attribute | None:
+        """The type of an element where it is not f32."""
+        if self.is_of_integers.value.data:
+            return i32
         return None if self.wide_element_bit_width is None else f64
 
     @property
