@@ -13,8 +13,9 @@ from xtile.semantics.values import Array
 
 
 def copied(arguments: Sequence[Any]) -> list[Any]:
-    """The same arguments in memory of their own."""
-    return [_copied(each) for each in arguments]
+    """The same arguments in memory of their own; those that are one array stay one."""
+    made: dict[int, Array] = {}
+    return [_copied(each, made) for each in arguments]
 
 
 def arrays_of(argument: Any) -> list[Array]:
@@ -33,15 +34,19 @@ def is_memory(argument: object) -> TypeGuard[Array]:
     return isinstance(argument, np.ndarray)
 
 
-def _copied(argument: Any) -> Any:
+def _copied(argument: Any, made: dict[int, Array]) -> Any:
     if isinstance(argument, Output):
-        return Output(_copied(argument.array))
+        return Output(_copied(argument.array, made))
     if isinstance(argument, Group):
-        entries = [_copied(entry) for entry in argument.entries]
+        entries = [_copied(entry, made) for entry in argument.entries]
         return Group(entries, argument.offset, argument.shapes)
     if isinstance(argument, list | tuple):
-        return [_copied(each) for each in argument]  # pyright: ignore[reportUnknownVariableType]
-    return _array(argument) if is_memory(argument) else argument
+        return [_copied(each, made) for each in argument]  # pyright: ignore[reportUnknownVariableType]
+    if not is_memory(argument):
+        return argument
+    if id(argument) not in made:
+        made[id(argument)] = _array(argument)
+    return made[id(argument)]
 
 
 def _array(array: Array) -> Array:

@@ -164,6 +164,7 @@ class Counterexample:
     Attributes:
         launch: The launch.
         numbers: What arrays are filled with.
+        inputs: What reports call them.
         device: What the port ran on.
         arguments: The arguments before the launch, in the source's order.
         signature: That of the source.
@@ -173,6 +174,7 @@ class Counterexample:
 
     launch: Launch
     numbers: Numbers
+    inputs: str
     device: str
     arguments: Sequence[Any]
     signature: Signature
@@ -251,6 +253,7 @@ class _Comparing:
             self.counterexample = Counterexample(
                 trial.launch,
                 trial.numbers,
+                trial.inputs,
                 device,
                 trial.arguments,
                 self._trials.signature,

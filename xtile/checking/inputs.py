@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, i1
 
 from xtile.arguments.array_arguments import flattened, takes_pointers
 from xtile.arguments.arrays import Output
+from xtile.arguments.copies import arrays_of
 from xtile.arguments.cutile_signature import ArrayArgument, exported_arguments, leaves_of, width_of
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.groups import Group
@@ -54,6 +55,7 @@ class Launch:
         block: Work-items of a work-group, where the launch says so.
         are_outputs_read: Whether what a kernel writes holds numbers before.
         are_integers_indices: Whether integers in arrays are indices: none is negative.
+        same: Two parameters that are one array: what the second one would be.
     """
 
     size: int
@@ -63,6 +65,7 @@ class Launch:
     block: tuple[int, int, int] | None = None
     are_outputs_read: bool = False
     are_integers_indices: bool = False
+    same: tuple[str, str] | None = None
 
 
 def is_open(signature: Signature, given: Mapping[str, Any]) -> bool:
@@ -113,6 +116,50 @@ def make_arguments(
     Raises:
         ArgumentError: A parameter is of a type of which there are no random values.
     """
+    arguments = _separate_arguments(signature, launch, numbers, random, given)
+    return arguments if launch.same is None else _joined(signature, arguments, launch.same)
+
+
+def can_be_same(signature: Signature, arguments: Sequence[Any]) -> list[tuple[str, str]]:
+    """The pairs of parameters that may be one array: one that is written, and another one.
+
+    The kernel promises of neither that it overlaps no other, and what they are now has one type,
+    shape and order.
+    """
+    found: list[tuple[str, str]] = []
+    parameters = signature.parameters
+    for index in sorted(signature.written):
+        for other, parameter in enumerate(parameters):
+            pair = (parameters[index], parameter)
+            if other != index and not any(each.is_noalias for each in pair):
+                own, taken = arrays_of(arguments[index]), arrays_of(arguments[other])
+                if len(own) == len(taken) == 1 and _are_alike(own[0], taken[0]):
+                    found.append((pair[0].name, pair[1].name))
+    return found
+
+
+def _are_alike(first: Array, second: Array) -> bool:
+    known = [(each.dtype, each.shape, each.strides) for each in (first, second)]
+    return known[0] == known[1] and first.size > 0
+
+
+def _joined(signature: Signature, arguments: list[Any], same: tuple[str, str]) -> list[Any]:
+    """The arguments with one array for two parameters."""
+    names = [parameter.name for parameter in signature.parameters]
+    first, second = map(names.index, same)
+    (array,) = arrays_of(arguments[second])
+    is_output = isinstance(arguments[first], Output)
+    arguments[first] = Output(array) if is_output else array
+    return arguments
+
+
+def _separate_arguments(
+    signature: Signature,
+    launch: Launch,
+    numbers: Numbers,
+    random: Random,
+    given: Mapping[str, Any],
+) -> list[Any]:
     maker = _Maker(signature, launch, numbers, random)
     if not takes_pointers(signature):
         return [

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _SCRIPT = '''"""Shows where a port of @{entry} differs from its source, on inputs from {inputs}."""
 
+from functools import cache
 from pathlib import Path
 
 import ml_dtypes
@@ -37,6 +38,7 @@ DEVICE = {device!r}
 saved = np.load(HERE / {inputs!r}, allow_pickle=False)
 
 
+@cache
 def array(name: str, dtype: str) -> np.ndarray:
     """An array of the file, whose elements have a type that the file does not know."""
     return saved[name].view(getattr(ml_dtypes, dtype, dtype))
@@ -75,7 +77,11 @@ def write_reproducer(
     """
     stem = os.path.splitext(path)[0]
     arrays: dict[str, Any] = {}
-    lines = [f"    {_argument(f'a{n}', each, arrays)},\n" for n, each in enumerate(found.arguments)]
+    saved: dict[int, str] = {}
+    lines = [
+        f"    {_argument(f'a{n}', each, arrays, saved)},\n"
+        for n, each in enumerate(found.arguments)
+    ]
     content = BytesIO()
     np.savez(content, allow_pickle=False, **arrays)
     index = found.difference.first or found.difference.index
@@ -92,7 +98,7 @@ def write_reproducer(
         device=found.device,
         arguments="".join(lines),
         block="" if found.launch.block is None else f", block={found.launch.block}",
-        where=f"{found.difference.parameter}{list(index)}, with inputs: {found.numbers.value}",
+        where=f"{found.difference.parameter}{list(index)}, with inputs: {found.inputs}",
         expected_element=f"expected{element}",
         found_element=f"found{element}",
         limit=found.difference.limit,
@@ -119,14 +125,26 @@ def _kernel(kernel: str | os.PathLike[str] | ModuleOp, stem: str, script: str) -
     return f"HERE / {os.path.relpath(path, os.path.dirname(script) or '.')!r}"
 
 
-def _argument(name: str, argument: Any, arrays: dict[str, Any]) -> str:
-    """The words of the script for an argument, whose arrays go to `arrays`."""
+def _argument(name: str, argument: Any, arrays: dict[str, Any], saved: dict[int, str]) -> str:
+    """The words of the script for an argument, whose arrays go to `arrays`.
+
+    Args:
+        name: What its array is called.
+        argument: The argument.
+        arrays: The arrays by their names.
+        saved: By the identity of each array its name, as two arguments may be one.
+    """
     if isinstance(argument, Output):
-        return f"xtile.launch.Output({_argument(name, argument.array, arrays)})"
+        return f"xtile.launch.Output({_argument(name, argument.array, arrays, saved)})"
     if isinstance(argument, Group):
-        entries = [_argument(f"{name}_{i}", e, arrays) for i, e in enumerate(argument.entries)]
+        entries = [
+            _argument(f"{name}_{i}", entry, arrays, saved)
+            for i, entry in enumerate(argument.entries)
+        ]
         return f"xtile.launch.Group([{', '.join(entries)}])"
     if is_memory(argument):
+        saved.setdefault(id(argument), name)
+        name = saved[id(argument)]
         is_narrow = argument.dtype.kind == "V"
         arrays[name] = argument.view(f"u{argument.itemsize}") if is_narrow else argument
         return f"array({name!r}, {argument.dtype.name!r})"

@@ -20,7 +20,14 @@ from xtile.arguments.copies import copied
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature
 from xtile.checking.comparison import Expectation
-from xtile.checking.inputs import Launch, Numbers, describe, is_open, make_arguments
+from xtile.checking.inputs import (
+    Launch,
+    Numbers,
+    can_be_same,
+    describe,
+    is_open,
+    make_arguments,
+)
 from xtile.checking.launches import Given, Search, changed_elements
 from xtile.checking.rounding_errors import RoundingErrors, has_rounding_errors
 from xtile.launch.devices import REFERENCE
@@ -60,6 +67,9 @@ class Trial:
     @property
     def inputs(self) -> str:
         """What reports call the inputs."""
+        if self.launch.same is not None:
+            first, second = self.launch.same
+            return f"{self.numbers.value}, {first} is {second}"
         return self.numbers.value if self.launch.size else NO_ELEMENTS
 
 
@@ -125,7 +135,41 @@ class Trials:
             nothing = replace(launches[0], size=0, shapes={}, length=0)
             wanted.append((nothing, Numbers.ORDINARY))
         made = [self.trial(launch, numbers) for launch, numbers in wanted]
-        return [trial for trial in made if trial is not None]
+        found = [trial for trial in made if trial is not None]
+        return [*found, *self._of_one_array(found[0])] if found else found
+
+    def _of_one_array(self, trial: Trial) -> list[Trial]:
+        """The first launch with one array for two parameters, where the source is for that."""
+        for same in can_be_same(self.signature, trial.arguments):
+            if not self._given.arguments.keys().isdisjoint(same):
+                continue
+            launch = replace(trial.launch, same=same)
+            if self._has_mistakes(launch):
+                continue
+            made = self.trial(launch, Numbers.ORDINARY)
+            if made is not None:
+                return [made]
+        return []
+
+    def _has_mistakes(self, launch: Launch) -> bool:
+        """Whether the sanitizer finds mistakes in the source, such as races."""
+        random = np.random.default_rng(self.seed)
+        try:
+            arguments = make_arguments(
+                self.signature, launch, Numbers.ORDINARY, random, self._given.arguments
+            )
+            launch_on(
+                self._executable,
+                arguments,
+                launch.grid,
+                REFERENCE,
+                block=launch.block,
+                sanitize=True,
+                seconds=LAUNCH_SECONDS,
+            )
+        except (ArgumentError, DiagnosticError, ValueError):
+            return True
+        return False
 
     def trial(self, launch: Launch, numbers: Numbers) -> Trial | None:
         """What the source makes of inputs; None where it does not take them, or does nothing."""
