@@ -32,10 +32,11 @@ _SMALLEST, _LARGEST = 1 << 17, 1 << 19
 
 _MODULUS = 840
 
-SIZE = 4.0
-"""Numbers that are not known are ordered as if they were between minus and plus this.
+SIZES = 4.0, 1.0
+"""Inputs are ordered as if they were between minus and plus one of these, by turns.
 
-So they are in the range of every type of floats, and saturation changes none of them.
+So they are in the range of every type of floats, and a comparison of a sum of squares with 1 goes
+one way in one draw and the other way in the next.
 """
 
 TERMS = 2048
@@ -56,6 +57,7 @@ class Algebra:
         least = int(generator.choice(_least_primes()))
         primes = (4 * least + 3, 2 * least + 1, least)
         self.seed = seed
+        self._size = SIZES[seed % len(SIZES)]
         self.primes: Residues = np.array(primes, np.int64)
         self._key = np.uint64(generator.integers(0, 2**63))
         self._tables = [_Table(prime, generator) for prime in primes]
@@ -70,13 +72,13 @@ class Algebra:
         return numbers % self.primes
 
     def order(self, residues: Residues) -> npt.NDArray[np.float64]:
-        """Floats by which numbers are ordered, between minus and plus `SIZE`.
+        """Floats by which numbers are ordered, between minus and plus one of `SIZES`.
 
         Squares are positive, and other numbers negative, so that a product has the sign that it
         should have. The size is the distance of the residue modulo the largest prime from 0.
         """
         first, prime = residues[..., 0], int(self.primes[0])
-        size = np.minimum(first, prime - first) * (2 * SIZE / prime)
+        size = np.minimum(first, prime - first) * (2 * self._size / prime)
         return np.where(self._tables[0].is_square(first), size, -size)
 
     def inverse(self, residues: Residues) -> Residues:
