@@ -244,7 +244,7 @@ def _check_functions(source: set[str], port: set[str], where: str) -> None:
         )
 
 
-_SECONDS = 30.0
+_SECONDS = 60.0
 """How long one launch of a check may take."""
 
 _VERDICTS = {
