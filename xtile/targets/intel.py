@@ -121,6 +121,8 @@ DG2 = Target(
     local_memory=64 * 1024,
     registers=128,
     register_size=32,
+    # Without blocks rows are put together in registers, which takes as many again.
+    vector_share=8,
     matrix_units=_dpas(8, {"f16": ("f32",), "bf16": ("f32",), **_BYTES}),
     row_access=_ROW_ACCESS,
     missing_types=("f64",),

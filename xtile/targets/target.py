@@ -263,6 +263,7 @@ class Target:
         local_memory: Bytes of local memory that a work-group can have.
         registers: The most registers of a subgroup.
         register_size: Bytes of a register, for all lanes together.
+        vector_share: A subgroup's part of a tile takes one part in so many of its registers.
         matrix_units: The products of matrices that the chip has.
         block_access: Two-dimensional block accesses; None if there are none.
         row_access: Accesses of rows; None if there are none.
@@ -283,6 +284,7 @@ class Target:
     local_memory: int
     registers: int
     register_size: int
+    vector_share: int = 4
     matrix_units: tuple[MatrixUnit, ...] = ()
     block_access: BlockAccess | None = None
     row_access: RowAccess | None = None

@@ -166,11 +166,13 @@ def _distribute_tiles(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.transforms.distribute_tiles import distribute_tiles
+    from xtile.transforms.fold_transposes import fold_transposes
     from xtile.transforms.promise_blocks import promise_blocks
     from xtile.transforms.structure import structure
 
     target, may_wrap = options.lane_target, options.may_wrap
     module = structure(module, diagnostics, may_wrap=may_wrap, common_memory=True)
+    module = fold_transposes(module)
     module = promise_blocks(module, target.block_access, diagnostics, may_wrap=may_wrap)
     return distribute_tiles(module, target, diagnostics)
 

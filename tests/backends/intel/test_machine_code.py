@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 from xdsl.dialects.builtin import FunctionType, VectorType, i32, i64
 
+import xtile
 from tests.backends.intel.machine_code import MachineCode, assembly_of, counted, machine_code
+from tests.seeds import fresh_generator
+from tests.translate.cuda_tile_to_core.cutile import attention, case
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
@@ -23,8 +29,9 @@ from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.dialects.spirv import PointerType, encode, operation
 from xtile.targets import INTEL
 from xtile.targets.intel import PVC
-from xtile.targets.lanes import for_spirv
+from xtile.targets.lanes import XTILE, for_spirv
 from xtile.targets.spellings import SPELLINGS
+from xtile.translate.route import Options, translate_to
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -522,6 +529,19 @@ def test_products_of_tiles_on_pvc(language: str, type: str, divisor: int, tmp_pa
     )
 
 
+@pytest.mark.parametrize("language", ["triton", "xegpu"])
+def test_products_of_tiles_on_dg2(language: str, tmp_path: Path) -> None:
+    """16 x 8 subgroups of 8 lanes have 8 x 16 of a tile each, and no instructions for blocks."""
+    rows, columns, depth, lanes = 8, 16, 32, 8
+    form, text = _TILES[language]
+    text = text.format(type="f16", divisor=64)
+    program = compile_program(parse(text, language=form), for_spirv(INTEL.chips["dg2"]))
+    assert program.build_options == ""
+    assert machine_code(program, "dg2", tmp_path) == MachineCode(
+        products=rows // REPEAT * columns // lanes * depth // DEPTH
+    )
+
+
 def _of_tf32(language: str) -> str:
     """The product of f32 matrices whose factors are rounded to tf32."""
     text = _TILES[language][1].format(type="f32", divisor=16)
@@ -555,6 +575,68 @@ def test_products_of_tf32_on_pvc(language: str, tmp_path: Path) -> None:
     # One instruction rounds a number in each lane.
     casts = re.findall(r"\bmov \(16\|M0\) +\S+:tf32 +\S+:f\b", text)
     assert len(casts) == (rows + columns) * depth // lanes
+
+
+def test_causal_attention_of_cutile_on_pvc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 subgroups have 8 of 64 queries each; a loop without the mask goes before one with it.
+
+    Strides are multiples of 16, as those of most tensors are.
+    """
+    monkeypatch.setattr(case, "array", partial(case.array, divisor=16))
+    rows, queries, keys, depth, lanes, loops = 8, 64, 32, 64, 16, 2
+    arrays = [np.empty((1, 2, 256, depth), np.float16) for _ in range(4)]
+    kernel = replace(
+        attention.causal_attention(),
+        arguments=[*arrays, 0.25],
+        constants=(2, 1, queries, keys, depth),
+    )
+    file = tmp_path / "attention.tileirbc"
+    file.write_bytes(kernel.exported())
+    program = compile_program(parse(file), for_spirv(PVC))
+    scores = rows // REPEAT * keys // lanes * depth // DEPTH
+    outputs = rows // REPEAT * depth // lanes * keys // DEPTH
+    # Keys are loaded transposed, 8 words of 32 bits at once.
+    of_keys, of_values = keys // lanes * depth // DEPTH, depth // lanes * keys // DEPTH
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=loops * (scores + outputs),
+        loads=rows // REPEAT * depth // lanes + loops * (of_keys + of_values),
+        stores=rows // REPEAT * depth // lanes,
+    )
+
+
+_WORK_GROUPS = (Path(__file__).parent / "causal_attention.mlir").read_text()
+"""Causal attention in base 2 by XeGPU of work-groups: 64 queries, 32 keys in a step."""
+
+
+def test_causal_attention_of_work_groups_on_pvc(tmp_path: Path) -> None:
+    """The same; keys, which the kernel transposes, are loaded so, and both are prefetched."""
+    rows, keys, depth, lanes = 8, 32, 64, 16
+    program = compile_program(parse(_WORK_GROUPS, language="mlir"), for_spirv(PVC))
+    of_keys, of_values = keys // lanes * depth // DEPTH, depth // lanes * keys // DEPTH
+    assert machine_code(program, "pvc", tmp_path) == MachineCode(
+        products=2 * rows // REPEAT * keys // lanes * depth // DEPTH,
+        loads=rows // REPEAT * depth // lanes + of_keys + of_values,
+        # Blocks of up to 32 rows are fetched at once.
+        prefetches=2 * depth // lanes,
+        stores=rows // REPEAT * depth // lanes,
+    )
+
+
+def test_causal_attention_of_work_groups_computes_the_same() -> None:
+    module = parse(_WORK_GROUPS, language="mlir")
+    made = translate_to(module, "lane", Options("pvc", compiler=XTILE))
+    queries, count, scale = 64, 2, 0.2
+    q, k, v = (fresh_generator().standard_normal((1024, 64)).astype(np.float16) for _ in range(3))
+    out = np.full((1024, 64), np.nan, np.float32)
+    xtile.run(made, (q, k, v, out, np.float32(scale)), (count, 1, 1))
+    seen = queries * count
+    q, k, v = (each[:seen].astype(np.float64) for each in (q, k, v))
+    scores = np.where(np.tril(np.ones((seen, seen), bool)), q @ k.T * scale, -np.inf)
+    weights = np.exp2(scores - scores.max(axis=1, keepdims=True))
+    expected = weights / weights.sum(axis=1, keepdims=True) @ v
+    # Weights are rounded to f16.
+    np.testing.assert_allclose(out[:seen], expected, atol=2**-10 * np.abs(v).max())
+    assert np.isnan(out[seen:]).all()
 
 
 _ROWS = """

@@ -2,7 +2,8 @@
 
 One grid of subgroups spreads all vectors of a kernel. It is cut for the largest product, or else
 the largest vector, so that a subgroup holds whole blocks of the matrix unit and its vectors take
-a quarter of its registers. `docs/intel-gpus.md`, "Work-groups", states the rule.
+as many of its registers as the chip has to spare. `docs/intel-gpus.md`, "Work-groups", states the
+rule.
 """
 
 from __future__ import annotations
@@ -32,9 +33,6 @@ _ROWS = 8
 _BYTES = 4
 """The bytes of an element, of most of the vectors that a subgroup holds at once."""
 
-_SHARE = 4
-"""A vector takes one part in so many of a subgroup's registers."""
-
 
 class Layouts:
     """The layouts of a kernel's vectors.
@@ -49,7 +47,7 @@ class Layouts:
 
     def __init__(self, kernel: FuncOp, chip: Target) -> None:
         self._anchor = _anchor(kernel)
-        held = chip.registers * chip.register_size // (_SHARE * _BYTES)
+        held = chip.registers * chip.register_size // (chip.vector_share * _BYTES)
         most = min(-(-prod(self._anchor) // held), chip.most_work_items // chip.subgroup_size)
         whole = _reduced_alone(kernel)
         # Rows are dealt out one by one where nothing else can be.

@@ -61,8 +61,8 @@ def sums(a, c, size: CONSTANT):
     ct.atomic_add(c, ct.arange(size, dtype=ct.int32), y)
 
 
-def array(dtype: Any, rank: int) -> ArrayConstraint:
-    """An array whose last dimension is contiguous."""
+def array(dtype: Any, rank: int, divisor: int = 1) -> ArrayConstraint:
+    """An array whose last dimension is contiguous; strides and rows are multiples of a divisor."""
     return ArrayConstraint(
         dtype,
         rank,
@@ -71,6 +71,8 @@ def array(dtype: Any, rank: int) -> ArrayConstraint:
         alias_groups=(),
         may_alias_internally=False,
         stride_constant=(None,) * (rank - 1) + (1,),
+        stride_divisible_by=(divisor,) * (rank - 1) + (1,),
+        shape_divisible_by=(1,) * (rank - 1) + (divisor,),
         base_addr_divisible_by=16,
     )
 
