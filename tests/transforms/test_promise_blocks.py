@@ -127,3 +127,29 @@ def test_rows_that_begin_with_a_tile_are_not_promised_to_be_long() -> None:
     module = promised(xtile.parse(text, language="mlir"))
     (function,) = (each for each in module.walk() if isinstance(each, FuncOp))
     assert check_words(function) == []
+
+
+def test_columns_that_are_checked_are_not_negative() -> None:
+    """Before memory that begins between addresses of blocks lies other memory."""
+    text = COPY.format(alignment=16, divisor=16).replace(
+        "%v = vector.transfer_read %x[%c0, %c0]",
+        """%c32 = arith.constant 32 : i32
+    %block = gpu.block_id x
+    %number = arith.index_cast %block : index to i32
+    %quotient = arith.divsi %number, %k : i32
+    %begin = arith.muli %quotient, %c32 : i32
+    %column = arith.index_cast %begin : i32 to index
+    %is_inside = arith.cmpi slt, %column, %n : index
+    %first = arith.select %is_inside, %column, %c0 : index
+    %v = vector.transfer_read %x[%c0, %first]""",
+    )
+    module = promised(xtile.parse(text, language="mlir"))
+    (function,) = (each for each in module.walk() if isinstance(each, FuncOp))
+    *_, check = check_words(function)
+    quotient = ["div", 32, ["cast", 32, ["block", 0]], ["argument", 3]]
+    assert check == [["mul", 32, quotient, 32], 0, 2**31 - 1]
+    checks = [check_of(words) for words in check_words(function)]
+    assert first_failing(checks, (0, 0, 5, 32, 48), (2**30, 1, 1)) is None
+    assert first_failing(checks, (0, 0, 5, 32, 48), (2**31 + 64, 1, 1)) is not None
+    made = translate_to(xtile.parse(text, language="mlir"), "lane", Options("pvc", compiler=XTILE))
+    assert "xegpu.load_nd" in xtile.to_text(made, "mlir")

@@ -268,6 +268,57 @@ def _conflicts(access: Offsets, vector: int, element_bits: int, banks: Banks) ->
             yield max(Counter(word % banks.count for word in words).values()) - 1
 
 
+def strided_conflicts(
+    layout: Layout, strides: Sequence[int], element_bits: int = 32, banks: Banks = BANKS
+) -> int:
+    """The conflicts where lanes reach their elements of a box in memory with strides.
+
+    Args:
+        layout: From registers and lanes to the indices of the box.
+        strides: Elements from one index to the next, along each dimension.
+        element_bits: Bits of an element.
+        banks: The local memory.
+    """
+    element_bytes = max(1, element_bits // 8)
+    lanes, at_once = layout.size("lane"), banks.lanes_at_once(element_bytes)
+    worst = 1
+    for first in range(0, lanes, at_once):
+        words: set[int] = set()
+        for lane in range(first, min(first + at_once, lanes)):
+            index = layout.apply(lane=lane)
+            start = sum(i * s for i, s in zip(index, strides, strict=False)) * element_bytes
+            words.update(byte // banks.bytes for byte in range(start, start + element_bytes))
+        worst = max(worst, *Counter(word % banks.count for word in words).values())
+    return worst - 1
+
+
+def padding_of_rows(
+    accesses: Sequence[tuple[Layout, Sequence[int]]],
+    columns: int,
+    element_bits: int = 32,
+    banks: Banks = BANKS,
+) -> int:
+    """How many elements between rows of a matrix in memory leave the fewest conflicts.
+
+    Args:
+        accesses: For each access the layout of the box that a subgroup reaches, and for each of its
+            dimensions which one of the matrix it is: 0 for rows, 1 for columns.
+        columns: The columns of the matrix.
+        element_bits: Bits of an element.
+        banks: The local memory.
+    """
+    word = max(1, banks.bytes * 8 // element_bits)
+
+    def conflicts(padding: int) -> int:
+        strides = columns + padding, 1
+        return sum(
+            strided_conflicts(layout, [strides[d] for d in dimensions], element_bits, banks)
+            for layout, dimensions in accesses
+        )
+
+    return min(range(0, banks.count * word, word), key=conflicts)
+
+
 def access_conflicts(
     access: LinearLayout, vector: int, element_bits: int = 32, banks: Banks = BANKS
 ) -> int:

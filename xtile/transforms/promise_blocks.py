@@ -8,7 +8,7 @@ checks it (docs/core-form.md, "Launch checks").
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.arguments.launch_checks import Expression, LaunchCheck, check_of, words_of
 from xtile.dialects.affine_maps import dimensions_of
@@ -28,7 +28,7 @@ from xtile.targets.blocks import least_alignment
 from xtile.targets.target import BlockAccess
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
-from xtile.transforms.structure.bounds import Bounds, Needs
+from xtile.transforms.structure.bounds import NOTHING, Bounds, Needs
 
 
 def promise_blocks(
@@ -96,19 +96,37 @@ class _Promises(Emitter):
         is_fixed = needs is not None and not any(_varies(check.expression) for check in needs)
         return needs if is_fixed else None
 
-    def at_least(self, old: SSAValue, needs: Needs, least: int, most: int) -> SSAValue:
+    def not_negative(self, number: SSAValue) -> Needs | None:
+        """What a launch must find for an index not to be below 0; None if it cannot tell."""
+        owner = number.owner
+        if isinstance(owner, Operation) and owner.name == "arith.select":
+            sides = [self.not_negative(each) for each in owner.operands[1:]]
+            known = [each for each in sides if each is not None]
+            return NOTHING.union(*known) if len(known) == len(sides) else None
+        if Facts().is_not_negative(number):
+            return NOTHING
+        return self._bounds.require_number(number, 0, _GREATEST_INDEX)
+
+    def assumed(self, old: SSAValue, needs: Needs, least: int, most: int) -> SSAValue:
         """What a number has become, with an assumption that launches check."""
         for check in needs:
             if check not in self._checks:
                 self.remark(f"a launch checks that {check}")
             self._checks[check] = None
         value = self.value(old)
-        assume = AssumeOp.build(
-            operands=[value],
-            result_types=[value.type],
-            properties={"at_least": IntegerAttr(least, i64), "at_most": IntegerAttr(most, i64)},
-        )
-        return self.emit(assume).result
+        limits = {"at_least": IntegerAttr(least, i64), "at_most": IntegerAttr(most, i64)}
+
+        def emit() -> SSAValue:
+            return self.emit(
+                AssumeOp.build(operands=[value], result_types=[value.type], properties=limits)
+            ).result
+
+        # Where the number is born, so that it is known everywhere.
+        return self.shared(("assume", value, least, most), (value,), emit)
+
+
+_GREATEST_INDEX = 2**31 - 1
+"""Blocks have numbers of 32 bits."""
 
 
 def _varies(expression: Expression) -> bool:
@@ -147,7 +165,7 @@ def _view(operation: ViewOp, promises: _Promises) -> None:
     needs = [promises.needs_of(number, least, most) for number in short]
     for number, own in zip(short, needs, strict=True):
         if own is not None and None not in needs:
-            new[number] = promises.at_least(number, own, least, most)
+            new[number] = promises.assumed(number, own, least, most)
     made = ViewOp.create(
         operands=[new[old] for old in operation.operands],
         result_types=[operation.result.type],
@@ -186,12 +204,52 @@ def _lengths(operation: ViewOp, access: BlockAccess) -> list[Index]:
     return [width, pitch] if is_legal else []
 
 
+def _transfer(operation: TransferReadOp | TransferWriteOp, promises: _Promises) -> None:
+    """An access whose first column must not lie before memory that begins between addresses."""
+    new = [promises.value(old) for old in operation.operands]
+    view = operation.source.owner
+    column = _column(operation, view, promises.access) if isinstance(view, ViewOp) else None
+    if column is not None and not Facts().is_not_negative(column):
+        needs = promises.not_negative(column)
+        if needs is not None:
+            assumed = promises.assumed(column, needs, 0, _GREATEST_INDEX)
+            new = [
+                assumed if old is column else value
+                for old, value in zip(operation.operands, new, strict=True)
+            ]
+    made = type(operation).create(
+        operands=new,
+        result_types=operation.result_types,
+        properties=operation.properties.copy(),
+        attributes=operation.attributes.copy(),
+    )
+    promises.replace(operation, made)
+
+
+def _column(
+    operation: TransferReadOp | TransferWriteOp, view: ViewOp, access: BlockAccess
+) -> SSAValue | None:
+    """The index along rows that must be known not to be negative; None if none must."""
+    if not _lengths(view, access) or Facts().divisor(view.pointer) % access.base_alignment == 0:
+        return None
+    strides = mixed(view.static_strides, view.strides)
+    dimensions = dimensions_of(operation.permutation_map)
+    for dimension, is_inside in zip(dimensions, operation.in_bounds, strict=True):
+        if dimension is not None and strides[dimension] == 1 and not bool(is_inside.value.data):
+            return operation.indices[dimension]
+    return None
+
+
 def _bytes(operation: ViewOp) -> int:
     element: Attribute = operation.result.type.element_type
     return element.size if isinstance(element, FixedBitwidthType) else 1
 
 
-_ROWS: dict[str, Rule] = {ViewOp.name: _view}
+_ROWS: dict[str, Rule] = {
+    TransferReadOp.name: _transfer,
+    TransferWriteOp.name: _transfer,
+    ViewOp.name: _view,
+}
 
 _RULES = RuleTable(_ROWS, otherwise=copy, keeps_rounding=True)
 """The rule of each operation, by name."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import cast
 
 from xdsl.dialects import arith
@@ -87,8 +86,14 @@ class Staged:
 # --- writing ---
 
 
-def stage(distribution: Distribution, *tiles: Tile) -> list[Staged]:
-    """Writes tiles to local memory, where everybody may read them then."""
+def stage(distribution: Distribution, *tiles: Tile, padding: int = 0) -> list[Staged]:
+    """Writes tiles to local memory, where everybody may read them then.
+
+    Args:
+        distribution: Where to emit.
+        tiles: The tiles.
+        padding: How many elements lie between rows.
+    """
     written = [
         (tile, distribution.preferred(tile), tile.parts(distribution, distribution.preferred(tile)))
         for tile in tiles
@@ -99,9 +104,10 @@ def stage(distribution: Distribution, *tiles: Tile) -> list[Staged]:
     for tile, spread, parts in written:
         bits = bits_of(tile.element)
         offset = used.get(bits, 0)
-        used[bits] = offset + prod(tile.shape)
+        strides = strides_of(tile.box, padding)
+        used[bits] = offset + (tile.box[0] * strides[0] if tile.box else 1)
         where = Staged(arena(distribution, bits, used[bits]), tile.element, offset, tile.shape)
-        write(distribution, where, tile.box, strides_of(tile.box), offset, spread, parts)
+        write(distribution, where, tile.box, strides, offset, spread, parts)
         staged.append(where)
     distribution.barrier()
     return staged

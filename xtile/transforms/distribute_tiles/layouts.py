@@ -43,9 +43,11 @@ class Layouts:
 
     Attributes:
         grid: The subgroups along the rows and the columns of matrices.
+        lanes: The lanes of a subgroup.
     """
 
     def __init__(self, kernel: FuncOp, chip: Target) -> None:
+        self.lanes = chip.subgroup_size
         self._anchor = _anchor(kernel)
         held = chip.registers * chip.register_size // (chip.vector_share * _BYTES)
         most = min(-(-prod(self._anchor) // held), chip.most_work_items // chip.subgroup_size)

@@ -8,6 +8,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
+from xtile.layouts.intel import vector_layout
+from xtile.layouts.layout import Layout
+from xtile.layouts.local_memory import padding_of_rows
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
@@ -22,12 +25,14 @@ from xtile.transforms.distribute_tiles.distribution import (
 from xtile.transforms.distribute_tiles.elements import chosen
 from xtile.transforms.distribute_tiles.elementwise import define_by_index
 from xtile.transforms.distribute_tiles.exchange import (
+    bits_of,
     fetched,
     load_number,
     stage,
     write,
 )
 from xtile.transforms.distribute_tiles.spreads import (
+    Box,
     Spread,
     box_of,
     part_of,
@@ -56,9 +61,28 @@ def transposed(distribution: Distribution, tile: Tile, order: Sequence[int]) -> 
     moved = [i for i in order if tile.shape[i] != 1]
     if moved == sorted(moved):
         return distribution.reshaped(tile, shape)
-    (staged,) = stage(distribution, tile)
-    strides = strides_of(tile.shape)
-    return fetched(distribution, staged, shape, [strides[i] for i in order])
+    if len(tile.box) != len(moved) or moved[-1] == max(moved):
+        (staged,) = stage(distribution, tile)
+        strides = strides_of(tile.shape)
+        return fetched(distribution, staged, shape, [strides[i] for i in order])
+    padding = _padding(distribution, tile, shape)
+    (staged,) = stage(distribution, tile, padding=padding)
+    own = dict(zip(sorted(moved), strides_of(tile.box, padding), strict=True))
+    return fetched(distribution, staged, shape, [own.get(i, 1) for i in order])
+
+
+def _padding(distribution: Distribution, tile: Tile, shape: Sequence[int]) -> int:
+    """How many elements lie between rows that are written, and read as columns."""
+    lanes = distribution.layouts.lanes
+
+    def layout(box: Box, spread: Spread) -> Layout:
+        return vector_layout(*part_of(box, spread)[-2:], lanes).layout
+
+    written = layout(tile.box, distribution.preferred(tile)), (0, 1)
+    box = box_of(shape)
+    read = layout(box, distribution.spread_of_shape(shape)), (1, 0)
+    accesses = [written, read] if len(box) == len(tile.box) else [written]
+    return padding_of_rows(accesses, tile.box[-1], bits_of(tile.element))
 
 
 def _shape_cast(operation: Operation, distribution: Distribution) -> None:

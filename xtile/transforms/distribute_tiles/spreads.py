@@ -67,9 +67,15 @@ def matrices_of(box: Box) -> int:
     return prod(box[:-2])
 
 
-def strides_of(sizes: Sequence[int]) -> tuple[int, ...]:
-    """How far apart neighbours along each dimension are in row-major order."""
-    return tuple(prod(sizes[i + 1 :]) for i in range(len(sizes)))
+def strides_of(sizes: Sequence[int], padding: int = 0) -> tuple[int, ...]:
+    """How far apart neighbours along each dimension are in row-major order.
+
+    Args:
+        sizes: The sizes.
+        padding: How many elements lie between rows.
+    """
+    padded = [*sizes[:-1], sizes[-1] + padding] if sizes else []
+    return tuple(prod(padded[i + 1 :]) for i in range(len(sizes)))
 
 
 def spread_of(layout: LayoutAttr | SliceAttr, shape: Sequence[int]) -> Spread:
