@@ -13,6 +13,7 @@ from tests.checking.kernels import rows
 from tests.seeds import fresh_seed
 from xtile.checking import Verdict
 from xtile.checking.field import Agreement, agree
+from xtile.checking.outcomes import Outcomes
 from xtile.cli import main
 from xtile.launch import ArgumentError
 from xtile.text.diagnostics import DiagnosticError
@@ -132,3 +133,33 @@ def test_a_check_with_exact_numbers() -> None:
 def test_binaries_do_not_run() -> None:
     with pytest.raises(ArgumentError, match="'field' runs no binaries"):
         xtile.run(EXAMPLES / "matrix_unit.ir", _product(), device="field", binary="k.spv")
+
+
+def test_floats_may_be_farther_apart_where_exact_numbers_agree() -> None:
+    """What is computed is right then; where it is wrong, the limits stay what they are."""
+    sizes: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6, "seed": 1}
+
+    port = rows().replace(
+        "%changed = math.exp %row",
+        "%l = arith.constant dense<1.44269504> : vector<16xf32>\n"
+        "%scaled = arith.mulf %row, %l : vector<16xf32>\n"
+        "%changed = math.exp2 %scaled",
+    )
+
+    def limit(port: str, field: bool) -> float:
+        found = xtile.check(rows(), port, devices=[], **sizes, field=field).comparisons[0]
+        assert found.difference is not None
+        return found.difference.limit
+
+    assert limit(port, True) == 4 * limit(port, False) > 0
+    wrong = rows(start="1.0e-6")
+    assert limit(wrong, True) == limit(wrong, False) > 0
+
+
+def test_the_slack_of_outcomes() -> None:
+    outcomes = Outcomes(np.ones(3, np.float32), has_orders=False, safety=2.0)
+    outcomes.allow(np.full(3, 0.25))
+    found = np.array([1.5, 2.5, 3.5], np.float32)
+    assert outcomes.allows(found).tolist() == [True, False, False]
+    assert outcomes.allows(found, 4.0).tolist() == [True, True, False]
+    assert outcomes.limits(4.0).tolist() == [2.0] * 3

@@ -100,15 +100,20 @@ class Expectation:
                     outcomes.allow_any_overflow()
                 self._entries.append((name, array, outcomes))
 
-    def difference(self, arguments: Sequence[Any]) -> Difference | None:
-        """Where what another launch gave differs the most; None where there are no arrays."""
+    def difference(self, arguments: Sequence[Any], slack: float = 1.0) -> Difference | None:
+        """Where what another launch gave differs the most; None where there are no arrays.
+
+        Args:
+            arguments: The arguments after the launch.
+            slack: How many times as far as usual numbers may be.
+        """
         found = [array for argument in arguments for array in arrays_of(argument)]
         worst: Difference | None = None
         worst_ratio = -1.0
         for (name, expected, outcomes), array in zip(self._entries, found, strict=True):
             if expected.size == 0:
                 continue
-            difference, ratio = _difference(name, expected, outcomes, array)
+            difference, ratio = _difference(name, expected, outcomes, array, slack)
             if (difference.is_wrong, ratio) > (worst is not None and worst.is_wrong, worst_ratio):
                 worst, worst_ratio = difference, ratio
         return worst
@@ -148,19 +153,19 @@ def _all_same(first: Array, second: Array) -> bool:
     return bool(np.all((first == second) | ((first != first) & (second != second))))
 
 
-def _ratios(outcomes: Outcomes, found: Array) -> Array:
-    errors, limits = outcomes.errors(found), outcomes.limits()
+def _ratios(outcomes: Outcomes, found: Array, slack: float = 1.0) -> Array:
+    errors, limits = outcomes.errors(found), outcomes.limits(slack)
     with np.errstate(all="ignore"):
         ratios = np.where(errors > 0, errors / limits, 0.0)
     ratios = np.where(np.isnan(ratios), 0.0, ratios)
     # What is allowed for another reason, such as an overflow, is no error.
-    return np.where(outcomes.allows(found), np.minimum(ratios, 1.0), np.maximum(ratios, 2.0))
+    return np.where(outcomes.allows(found, slack), np.minimum(ratios, 1.0), np.maximum(ratios, 2.0))
 
 
 def _difference(
-    name: str, expected: Array, outcomes: Outcomes, found: Array
+    name: str, expected: Array, outcomes: Outcomes, found: Array, slack: float
 ) -> tuple[Difference, float]:
-    ratios, allowed = _ratios(outcomes, found), outcomes.allows(found)
+    ratios, allowed = _ratios(outcomes, found, slack), outcomes.allows(found, slack)
     position = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     wrong = int(allowed.size - np.count_nonzero(allowed))
     first = None
@@ -172,7 +177,7 @@ def _difference(
         expected=str(expected[position]),
         found=str(found[position]),
         error=float(outcomes.errors(found)[position]),
-        limit=float(outcomes.limits()[position]),
+        limit=float(outcomes.limits(slack)[position]),
         is_wrong=wrong > 0,
         wrong=wrong,
         total=int(expected.size),

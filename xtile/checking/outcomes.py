@@ -53,10 +53,10 @@ class Outcomes:
         elif found.dtype.kind == "c":
             self.is_undetermined |= self._may_overflow
 
-    def allows(self, found: Memory) -> npt.NDArray[np.bool_]:
-        """Which elements of a memory may be what they are."""
+    def allows(self, found: Memory, slack: float = 1.0) -> npt.NDArray[np.bool_]:
+        """Which elements of a memory may be what they are, with so many times the distance."""
         finite = np.isfinite(found) & np.isfinite(self._near)
-        is_near = finite & (self._distances(found) <= self.limits())
+        is_near = finite & (self._distances(found) <= self.limits(slack))
         has_overflowed = self._may_overflow & ~np.isfinite(found)
         return are_same(self._expected, found) | is_near | has_overflowed | self.is_undetermined
 
@@ -72,9 +72,9 @@ class Outcomes:
         """How far each number was in the farthest run."""
         return self._distance
 
-    def limits(self) -> npt.NDArray[np.float64]:
-        """How far each number may be."""
-        return self._safety * self._distance
+    def limits(self, slack: float = 1.0) -> npt.NDArray[np.float64]:
+        """How far each number may be, so many times."""
+        return slack * self._safety * self._distance
 
     def errors(self, found: Memory) -> npt.NDArray[np.float64]:
         """How far numbers are; infinitely far where what is none should be one, or the reverse."""
