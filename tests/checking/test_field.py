@@ -45,6 +45,21 @@ def test_ports_of_a_product(to: str) -> None:
     assert result.elements == result.unknown == 32 * 64 + 64 * 8 + 32 * 8
 
 
+def test_exponentials_that_underflow_on_floats() -> None:
+    """A port that flushes them to zero is right: the field knows no underflow."""
+    text = rows(change="math.exp2").replace(
+        "%changed = ",
+        "%far = arith.constant dense<-1.0e3> : vector<16xf32>\n"
+        "%square = arith.mulf %row, %row : vector<16xf32>\n"
+        "%low = arith.mulf %square, %far : vector<16xf32>\n"
+        "%changed = ",
+    )
+    source = text.replace("math.exp2 %row", "math.exp2 %low")
+    flushing = source.replace("%low :", "%low {core.flush_to_zero} :")
+    assert flushing != source
+    assert _compared(source, flushing, _rows(), 5).verdict == "agree"
+
+
 def test_a_softmax_with_lanes() -> None:
     source = EXAMPLES / "softmax.ir"
     arguments = {name: np.ones((13, 9), np.float32, order="F") for name in ("X", "Y")}

@@ -232,6 +232,14 @@ def test_rounding_errors_of_keys_do_not_count() -> None:
     assert (whole(np.floor, multiply(divide(a, b), divide(b, a)))["key"] == 1).all()
 
 
+def test_no_key_is_subnormal_or_infinite_in_f32() -> None:
+    a = multiply(_random(200), known(1.0e6))
+    powers = exp(a)
+    keys = np.concatenate([powers["key"], multiply(powers, powers)["key"]])
+    assert (keys > np.finfo(np.float32).tiny).all()
+    assert (keys < np.finfo(np.float32).max).all()
+
+
 def test_roundings_may_be_composed_of_others() -> None:
     a = multiply(_random(2000), known(10.0))
     composed = whole(np.floor, add(a, known(0.5)))

@@ -74,8 +74,11 @@ _ALL_LAWFUL = sum(LAWFUL)
 IMAGINARY = 32
 """The state of what comes of a root or a logarithm that the number has not modulo some prime."""
 
-_LARGEST_KEY = 1e75
-"""Keys of unknown numbers end here, and begin at the reciprocal, so that no product overflows."""
+_LARGEST_KEY = 1e30
+"""Keys of unknown numbers end here, and begin at the reciprocal: all are normal numbers of f32.
+
+So none of them overflows, or is flushed to zero, however large the argument of an exponential is.
+"""
 
 _NEARLY = 1e-9
 """By how much of their size keys may miss an integer, or its half, and are taken for it."""
