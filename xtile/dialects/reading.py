@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_language
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
+from xtile.garbage import without_collections
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity, SourceWarning
 from xtile.text.files import source_from_path
 from xtile.text.source import Source
@@ -105,9 +106,10 @@ def parse_source(
     Raises:
         DiagnosticError: The text has errors; it holds all of them.
     """
-    module = language.read(source, diagnostics, make_context(), revision)
-    if module is not None and check:
-        verify_module(module, diagnostics, source)
+    with without_collections():
+        module = language.read(source, diagnostics, make_context(), revision)
+        if module is not None and check:
+            verify_module(module, diagnostics, source)
     diagnostics.raise_if_errors()
     assert module is not None, "a reader that returns nothing reports an error"
     return module

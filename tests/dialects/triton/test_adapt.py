@@ -191,3 +191,34 @@ module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
 """)
     assert main([str(write), "--triton-version", version]) == 0
     assert ("elementType = i32" in capsys.readouterr().out) == (version == "3.5")
+
+
+def test_results_that_a_release_has_not_take_no_number(
+    write: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor do values of regions behind them count on; a wait without tokens has two blanks."""
+    memory, descriptor = (
+        "!ttg.memdesc<16x16xf32, #shared, #smem>",
+        "!tt.tensordesc<16x16xf32, #shared>",
+    )
+    write.write_text(f"""
+#shared = #ttg.padded_shared<[16:+4] {{order = [1, 0], shape = [16, 16]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
+                   ttg.target = "hip:gfx1250", "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @k(%d: {descriptor}, %m: {memory}, %c: i1, %n: i32) {{
+    %0 = amdg.async_tdm_copy_local_to_global %d from %m : {memory} -> {descriptor}
+    %1 = amdg.async_tdm_wait {{num = 0 : i32}}
+    scf.if %c {{
+      %2 = arith.addi %n, %n : i32
+    }}
+    tt.return
+  }}
+}}
+""")
+    for version, first in (("3.8", 0), ("3.9", 1)):
+        assert main([str(write), "--triton-version", version]) == 0
+        printed = capsys.readouterr().out
+        assert f"%{first} = amdg.async_tdm_wait  {{num = 0 : i32}}" in printed
+        assert f"%{first + 1} = arith.addi" in printed
+        assert ("%0 = amdg.async_tdm_copy_local_to_global" in printed) == (first == 1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from typing_extensions import override
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
 from xdsl.printer import Printer
 
 from xtile.dialects.triton.names import name_in
@@ -19,6 +20,18 @@ class TritonPrinter(MlirPrinter):
     """MLIR's printer for the text of a release of Triton."""
 
     release: Release = NEWEST
+
+    @override
+    def print_top_level(self, operation: Operation) -> tuple[str, str]:
+        # What the release has no results for takes no numbers.
+        self.known_names = {**self.known_names, **dict(self._unprinted(operation))}
+        return super().print_top_level(operation)
+
+    def _unprinted(self, operation: Operation) -> Iterator[tuple[SSAValue, str]]:
+        for each in operation.walk():
+            if isinstance(each, TritonOperation):
+                for result in each.results[each.results_in(self.release) :]:
+                    yield result, f"unprinted{id(result)}"
 
     @override
     def _name_of(self, op: Operation) -> str:

@@ -6,7 +6,7 @@ Source: Triton 3.4 to 3.9, `third_party/amd`, `TritonAMDGPUOps.td`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
@@ -20,11 +20,14 @@ from xdsl.irdl import (
     result_def,
     var_operand_def,
 )
+from xdsl.parser import Parser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.triton.amdg.attributes import SchedHintVariantAttr
 from xtile.dialects.triton.module_attributes import BLOCKS, blocks_around
 from xtile.dialects.triton.operation import Operand, TritonOperation
+from xtile.dialects.triton.tt.assembly import print_attributes, split_properties
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER, MEMDESC, TOKEN, memdesc_of
 from xtile.dialects.triton.ttg.types import AsyncTokenType
 from xtile.dialects.triton.versions import V3_6, V3_7, Release
@@ -122,15 +125,34 @@ class AsyncTDMWaitOp(TritonOperation):
     num = prop_def(I32_NUMBER)
     retToken = result_def(TOKEN)  # noqa: N815
 
-    irdl_options = (ParsePropInAttrDict(),)
-    assembly_format = "($asyncToken^)? attr-dict"
-
     def __init__(self, tokens: Sequence[Operand], num: int) -> None:
         super().__init__(
             operands=[tokens],
             properties={"num": IntegerAttr(num, i32)},
             result_types=[AsyncTokenType()],
         )
+
+    @classmethod
+    @override
+    def parse(cls, parser: Parser) -> Self:
+        given = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        tokens = [parser.resolve_operand(each, AsyncTokenType()) for each in given or ()]
+        properties, attributes = split_properties(cls, parser.parse_optional_attr_dict())
+        return cls.build(
+            operands=[tokens],
+            properties=properties,
+            attributes=attributes,
+            result_types=[AsyncTokenType()],
+        )
+
+    @override
+    def print(self, printer: Printer) -> None:
+        # Without tokens there are two blanks, as Triton prints it.
+        printer.print_string(" ")
+        printer.print_list(self.asyncToken, printer.print_ssa_value)
+        print_attributes(printer, self)
 
 
 @irdl_op_definition
