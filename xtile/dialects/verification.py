@@ -110,10 +110,21 @@ def _verify_checks(function: Operation, diagnostics: Diagnostics, source: Source
         diagnostics.error(source, span_of(function, source), problem)
 
 
+def _verify_grid(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
+    """Checks how many subgroups a kernel says that share its matrices."""
+    from xtile.dialects.core.attributes import subgroup_grid_of
+
+    try:
+        subgroup_grid_of(function)
+    except ValueError as error:
+        diagnostics.error(source, span_of(function, source), str(error))
+
+
 _ATTRIBUTE_VERIFIERS = {
     "core.launch_checks": _verify_checks,
     "core.level": _verify_level,
     "core.signature": _verify_signature,
+    "core.subgroup_grid": _verify_grid,
 }
 """What checks an attribute of a kernel in core form."""
 

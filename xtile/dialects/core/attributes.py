@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, StringAttr
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
+from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
 LEVEL_ATTRIBUTE = "core.level"
@@ -106,6 +107,30 @@ Where it is not, anything may happen; the reference device leaves out what is ou
 
 TILE_HINTS_ATTRIBUTE = "core.tile_hints"
 """The attribute of a `gpu.func` at level tile that says how a tile compiler is to compile it."""
+
+
+SUBGROUP_GRID_ATTRIBUTE = "core.subgroup_grid"
+"""The attribute of a `gpu.func` at level tile that says how many subgroups share its matrices.
+
+They are counted along rows and columns. Where there are too many for a chip, it says nothing.
+"""
+
+
+def subgroup_grid_of(function: Operation) -> tuple[int, int] | None:
+    """How many subgroups share the rows and the columns of a kernel's matrices, if it says so.
+
+    Raises:
+        ValueError: The attribute holds something else than two positive powers of two.
+    """
+    attribute: Attribute | None = function.attributes.get(SUBGROUP_GRID_ATTRIBUTE)
+    if attribute is None:
+        return None
+    counts = list(attribute.get_values()) if isa(attribute, DenseArrayBase[IntegerType]) else []
+    match [int(count) for count in counts]:
+        case [rows, columns] if all(n > 0 and n & (n - 1) == 0 for n in (rows, columns)):
+            return rows, columns
+        case _:
+            raise ValueError(f"{SUBGROUP_GRID_ATTRIBUTE} must be two powers of two")
 
 
 def level_of(function: Operation) -> Level | None:

@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, Region
 
 from xtile.dialects.core.attributes import (
     LEVEL_ATTRIBUTE,
+    SUBGROUP_GRID_ATTRIBUTE,
     TILE_HINTS_ATTRIBUTE,
     Level,
     level_of,
@@ -73,7 +74,8 @@ def _function(operation: FuncOp, distribution: Distribution) -> None:
         regions=[Region([block])],
     )
     result.known_block_size = DenseArrayBase.from_list(i32, [distribution.subgroups * lanes, 1, 1])
-    result.attributes.pop(TILE_HINTS_ATTRIBUTE, None)
+    for name in (TILE_HINTS_ATTRIBUTE, SUBGROUP_GRID_ATTRIBUTE):
+        result.attributes.pop(name, None)
     result.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.SUBGROUP)
     result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(lanes, i32)
     distribution.emit(result)

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.core.attributes import subgroup_grid_of
 from xtile.dialects.core.reductions import ReduceOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
@@ -54,7 +55,10 @@ class Layouts:
         whole = _reduced_alone(kernel)
         # Rows are dealt out one by one where nothing else can be.
         rows = 1 if whole and not _products(kernel) else min(_ROWS, self._anchor[0])
-        self.grid = _grid(self._anchor, most, (rows, chip.subgroup_size), whole)
+        given = subgroup_grid_of(kernel)
+        if given is None or prod(given) * chip.subgroup_size > chip.most_work_items:
+            given = _grid(self._anchor, most, (rows, chip.subgroup_size), whole)
+        self.grid = given
         self._of_values: dict[SSAValue, Layout] = {}
         self._spread(list(walk(kernel)))
 

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import (
     LEVEL_ATTRIBUTE,
+    SUBGROUP_GRID_ATTRIBUTE,
     TILE_HINTS_ATTRIBUTE,
     Level,
     level_of,
@@ -84,7 +85,8 @@ def _parameter(lowering: Lowering, value: SSAValue) -> object:
 
 def _attributes(kernel: FuncOp) -> dict[str, Attribute]:
     """The attributes of a kernel, with what it has become at another level."""
-    gone = {LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, *kernel.get_irdl_definition().attributes}
+    own = {LEVEL_ATTRIBUTE, SUBGROUP_GRID_ATTRIBUTE, TILE_HINTS_ATTRIBUTE}
+    gone = {*own, *kernel.get_irdl_definition().attributes}
     kept = {name: each for name, each in kernel.attributes.items() if name not in gone}
     signature = source_signature(kernel)
     if signature is not None:

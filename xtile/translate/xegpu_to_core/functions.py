@@ -16,7 +16,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.attributes import (
+    LEVEL_ATTRIBUTE,
+    SUBGROUP_GRID_ATTRIBUTE,
+    Level,
+    level_of,
+)
 from xtile.dialects.core.pointers import PointerToIntegerOp, PointerType
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
@@ -36,8 +41,11 @@ from xtile.dialects.gpu.subgroup_sizes import (
 )
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
+from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
-from xtile.dialects.xegpu.operation import is_for_workgroup
+from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of
+from xtile.dialects.xegpu.ops.product import DpasOp
+from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
@@ -91,11 +99,39 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     result.attributes.setdefault(SIGNATURE_ATTRIBUTE, signature.attribute())
     if raising.is_of_tiles:
         block_size = (1, 1, 1)
+        grid = _grid(operation)
+        if grid is not None:
+            result.attributes[SUBGROUP_GRID_ATTRIBUTE] = DenseArrayBase.from_list(i64, grid)
     else:
         result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(raising.subgroup_size, i32)
     if block_size is not None:
         result.known_block_size = DenseArrayBase.from_list(i32, block_size)
     raising.emit(result)
+
+
+def _grid(function: FuncOp) -> tuple[int, int] | None:
+    """The subgroups that share rows and columns of the largest product, or else block of memory."""
+    found: list[tuple[bool, int, tuple[int, int]]] = []
+    for operation in walk(function):
+        if isinstance(operation, DpasOp):
+            spread = [(True, operation.result.type, operation.layout_cd)]
+        else:
+            types = [operand.type for operand in operation.operands]
+            spread = [(False, t, t.layout) for t in types if isinstance(t, TensorDescType)]
+        for is_product, type_, layout in spread:
+            grid = _grid_of(layout) if isinstance(layout, LayoutAttr) else None
+            if grid is not None:
+                found.append((is_product, prod(shape_of(type_)), grid))
+    return max(found)[2] if found else None
+
+
+def _grid_of(layout: LayoutAttr) -> tuple[int, int] | None:
+    """The subgroups along the last two dimensions, if they are all and powers of two."""
+    if not layout.is_for_workgroup:
+        return None
+    *outer, rows, columns = (1, 1, *layout.effective_sg_layout)
+    is_power = all(count & (count - 1) == 0 for count in (rows, columns))
+    return (rows, columns) if is_power and prod(outer) == 1 else None
 
 
 def _parameter_types(function: FuncOp) -> list[Attribute]:
