@@ -222,3 +222,19 @@ def test_iterations_wait_for_each_other_unless_they_are_independent(
     }}{attributes}
     """
     assert lowered("%A: memref<4x8xf32>", body).count("gpu.barrier") == count
+
+
+def test_bf16_becomes_f64_by_way_of_f32() -> None:
+    """Of both steps at once Triton dies where it compiles for AMD's chips."""
+    text = lowered(
+        "%A: memref<8xbf16>, %B: memref<8xf64>",
+        """
+        %c0 = arith.constant 0 : index
+        %a = vector.load %A[%c0] : memref<8xbf16>, vector<8xbf16>
+        %b = arith.extf %a : vector<8xbf16> to vector<8xf64>
+        vector.store %b, %B[%c0] : memref<8xf64>, vector<8xf64>
+        """,
+    )
+    assert text.count("arith.extf") == 2
+    assert "tensor<8xbf16> to tensor<8xf32>" in text
+    assert "tensor<8xf32> to tensor<8xf64>" in text

@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     TensorType,
+    bf16,
     f32,
+    f64,
     i1,
     i32,
     i64,
@@ -226,7 +228,8 @@ class TensorBuilder(TileLowering):
             is_narrower = widths[0] > widths[1]
             rounding = RoundingMode.RTNE if is_narrower else None
             return self.emit(tt.FpToFpOp(value, type_, rounding=rounding)).results[0]
-        if widths[0] == widths[1]:
+        # For AMD's chips Triton dies of bf16 that becomes f64 at once.
+        if widths[0] == widths[1] or (source, element) == (bf16, f64):
             return self.converted(self.converted(value, f32), element)
         return self.make(ExtFOp if widths[0] < widths[1] else TruncFOp, type_, value)
 
