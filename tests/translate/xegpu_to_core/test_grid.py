@@ -45,7 +45,7 @@ def function_of(module: ModuleOp) -> FuncOp:
     return function
 
 
-@pytest.mark.parametrize("grid", [(4, 1), (1, 2), (2, 4), (8, 4)])
+@pytest.mark.parametrize("grid", [(4, 1), (2, 2), (2, 4), (8, 4)])
 def test_a_grid_is_kept(grid: tuple[int, int]) -> None:
     """Each subgroup has the part of the sums that the layout says, at every level."""
     module = xtile.parse(kernel(*grid), language="mlir")
@@ -67,12 +67,18 @@ def test_a_grid_is_kept(grid: tuple[int, int]) -> None:
     np.testing.assert_allclose(out, a.astype(np.float64) @ b.astype(np.float64), atol=1e-4)
 
 
-def test_more_subgroups_than_a_chip_has_are_not_kept() -> None:
-    """A work-group of `pvc` has 64 subgroups."""
-    module = xtile.parse(kernel(16, 8), language="mlir")
-    made = translate_to(module, "subgroup", Options("pvc", compiler=XTILE))
+@pytest.mark.parametrize(
+    ("grid", "chip", "lanes"), [((16, 8), "pvc", 16), ((1, 1), "pvc", 16), ((4, 2), "dg2", 8)]
+)
+def test_what_a_chip_does_not_have_is_not_kept(
+    grid: tuple[int, int], chip: str, lanes: int
+) -> None:
+    """A work-group of `pvc` has 64 subgroups, of 1024 elements at most; `dg2` has 256 each."""
+    module = xtile.parse(kernel(*grid), language="mlir")
+    made = translate_to(module, "subgroup", Options(chip, compiler=XTILE))
     sizes = function_of(made).known_block_size
     assert sizes is not None
+    assert sizes.get_values()[0] not in (0, grid[0] * grid[1] * lanes)
     assert sizes.get_values()[0] <= 1024
 
 

@@ -112,7 +112,8 @@ TILE_HINTS_ATTRIBUTE = "core.tile_hints"
 SUBGROUP_GRID_ATTRIBUTE = "core.subgroup_grid"
 """The attribute of a `gpu.func` at level tile that says how many subgroups share its matrices.
 
-They are counted along rows and columns. Where there are too many for a chip, it says nothing.
+They are counted along rows and columns. Where a chip has fewer subgroups, or its registers do not
+hold their parts, it says nothing.
 """
 
 

@@ -56,11 +56,17 @@ class Layouts:
         # Rows are dealt out one by one where nothing else can be.
         rows = 1 if whole and not _products(kernel) else min(_ROWS, self._anchor[0])
         given = subgroup_grid_of(kernel)
-        if given is None or prod(given) * chip.subgroup_size > chip.most_work_items:
+        if given is None or not self._fits(given, chip, held):
             given = _grid(self._anchor, most, (rows, chip.subgroup_size), whole)
         self.grid = given
         self._of_values: dict[SSAValue, Layout] = {}
         self._spread(list(walk(kernel)))
+
+    def _fits(self, grid: tuple[int, int], chip: Target, held: int) -> bool:
+        """Whether a chip has so many subgroups, and registers for twice what is best for it."""
+        count = prod(grid)
+        is_small = prod(self._anchor) <= 2 * held * count
+        return is_small and count * chip.subgroup_size <= chip.most_work_items
 
     @property
     def subgroups(self) -> int:
