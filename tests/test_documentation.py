@@ -118,5 +118,11 @@ def test_python_of_the_tutorials_runs(
     exec(compile(code, f"{name}.md", "exec"), {})
 
 
+def test_pictures_are_small() -> None:
+    pictures = list((ROOT / "docs" / "images").iterdir())
+    assert pictures
+    assert all(each.stat().st_size < 300_000 for each in pictures)
+
+
 def test_no_page_is_made_that_is_committed() -> None:
     assert not (ROOT / "docs" / "operations").exists()
