@@ -17,9 +17,10 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
 )
 from xtile.semantics.upstream.numbers import FLOATS
+from xtile.targets.lanes import XTILE
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.transforms.pad import pad
-from xtile.translate.route import Options, translate
+from xtile.translate.route import Options, translate, translate_to
 
 M, N, K = 16, 32, 16
 
@@ -147,6 +148,19 @@ def test_on_the_matrix_unit(chip: str, rows: int, factor: str) -> None:
     a, b, out = arrays(rows, 32, 24 if factor == "loaded" else 32)
     run(module, a, b, out)
     check(a, b, out if factor == "loaded" else -out)
+
+
+def test_as_xegpu_of_work_groups() -> None:
+    """It has vectors of tf32, which dpas multiplies, there and back."""
+    module = translate_to(read(product(64, 64, 32)), "xegpu", Options("pvc"))
+    assert "xegpu.dpas" in printed(module)
+    assert "vector<64x32xtf32>, vector<32x64xtf32>, vector<64x64xf32>" in printed(module)
+    again = translate_to(module, "lane", Options("pvc", compiler=XTILE))
+    assert "xegpu.dpas" in printed(again)
+    for made in (module, again):
+        a, b, out = arrays(64, 64, 32)
+        run(made, a, b, out)
+        check(a, b, out)
 
 
 @pytest.mark.parametrize("rows", [1, 5])

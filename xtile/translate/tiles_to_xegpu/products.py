@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import SSAValue
 
@@ -50,8 +52,10 @@ def _product(
 ) -> SSAValue:
     """The product of two matrices and a sum."""
     (rows, depth), (_, columns) = shape_of(a.type), shape_of(b.type)
+    # What LLVM does not lower, it reads nevertheless, and so do others.
+    compiler = replace(lowering.target.compiler, missing_factors=())
     unit = unit_for(
-        lowering.target,
+        replace(lowering.target, compiler=compiler),
         lowering.target.matrix_units,
         (value_type(a.type), value_type(b.type)),
         value_type(c.type),
