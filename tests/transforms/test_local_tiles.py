@@ -70,6 +70,14 @@ KERNELS = {
     %q = arith.addf %p, %p : vector<8x4xf32>
     vector.transfer_write %q, %v[%c1, %c0]
         : vector<8x4xf32>, memref<4x4xf32, strided<[16, 1], offset: ?>, {_SPACE}>""",
+    "updates": f"""
+    %p = vector.transfer_read %x[%c0, %c0], %zero : memref<8x16xf32>, vector<4x8xf32>
+    %old = core.atomic_update addf transpose %p, %t[%n, %c2] checked [0]
+        : vector<4x8xf32>, {_LOCAL} -> vector<4x8xf32>
+    %same = arith.constant dense<3> : vector<4x8xindex>
+    %older = core.atomic_rmw maxnumf relaxed device %old, %t[%same, %c8]
+        : vector<4x8xf32>, {_LOCAL}[vector<4x8xindex>, index]
+    vector.transfer_write %older, %t[%c4, %c8] : vector<4x8xf32>, {_LOCAL}""",
     "elements anywhere": f"""
     %i = vector.step : vector<8xindex>
     %three = arith.constant dense<3> : vector<8xindex>

@@ -44,7 +44,7 @@ from xtile.universe import XTILE_UNIVERSE
 
 
 def _kernel(level: str | None, name: str = "k", body: str = "") -> str:
-    size = ", known_block_size = array<i32: 1, 1, 1>" if level == "subgroup" else ""
+    size = ", known_block_size = array<i32: 1, 1, 1>" if level in ("lane", "subgroup") else ""
     at = "" if level is None else f' attributes {{core.level = "{level}"{size}}}'
     return f"gpu.func @{name}(%a: memref<4xi32>) kernel{at} {{\n{body}\ngpu.return\n}}"
 
@@ -64,9 +64,12 @@ linalg.fill ins(%c1 : i32) outs(%a : memref<4xi32>)"""
 HOST_TEXT = "func.func @main() {\n  return\n}\n"
 
 
+_SIZE = "known_block_size = array<i32: 16, 1, 1>"
+
+
 def _copies(type: str, part: str, mark: str = "") -> str:
     """A kernel that copies a block of XeGPU."""
-    return _module(f"""gpu.func @k(%a: memref<8x16xf32>) kernel {{
+    return _module(f"""gpu.func @k(%a: memref<8x16xf32>) kernel attributes {{{_SIZE}}} {{
       {_copy(type, part, mark)}
       gpu.return
     }}""")
@@ -113,18 +116,18 @@ TAKEN: Mapping[str, set[Form]] = {
     "core-cleanup": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-distribute": {BLOCK},
     "core-distribute-tiles": {TILE},
-    "core-lift": {SUBGROUP},
+    "core-lift": {SUBGROUP, LANE, XEGPU_LANE},
     "core-structure": {TILE},
     "core-split-complex": {BLOCK, SUBGROUP, LANE, TILE, NO_LEVEL, *_OF_XEGPU},
     "core-tile-linalg": {BLOCK},
-    "core-to-cuda_tile": {BLOCK, SUBGROUP, TILE},
+    "core-to-cuda_tile": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-lane": {BLOCK, SUBGROUP, TILE},
     "core-to-spirv": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
-    "core-to-subgroup": {BLOCK, TILE},
+    "core-to-subgroup": {BLOCK, LANE, TILE, XEGPU_LANE},
     "core-to-tensorlang": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
-    "core-to-tile": {BLOCK, SUBGROUP},
-    "core-to-amdg": {BLOCK, SUBGROUP, TILE},
-    "core-to-triton": {BLOCK, SUBGROUP, TILE},
+    "core-to-tile": {BLOCK, SUBGROUP, LANE, XEGPU_LANE},
+    "core-to-amdg": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
+    "core-to-triton": {BLOCK, SUBGROUP, LANE, TILE, XEGPU_LANE},
     "core-to-xegpu": {BLOCK, SUBGROUP, TILE},
     "cuda_tile-to-core": {CUDA_TILE},
     "cuda_tile-to-lane": {CUDA_TILE},
@@ -177,14 +180,14 @@ TAKEN: Mapping[str, set[Form]] = {
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
     "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},
     "xegpu-to-core": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-cuda_tile": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-cuda_tile": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-lane": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-spirv": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-subgroup": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-subgroup": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-tensorlang": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-tile": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-amdg": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
-    "xegpu-to-triton": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-tile": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-amdg": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-triton": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-work-group-to-core": {XEGPU_WORK_GROUP},
 }
 """The forms that each pass takes."""
@@ -250,11 +253,11 @@ def test_the_contract_is_what_the_pass_does(name: str) -> None:
             ),
         ),
         (
-            LANE,
+            XEGPU_FUNCTION,
             "core-to-tile",
             (
-                '<text>:3.1-8.1: error: @k is a kernel at level "lane", but core-to-tile takes '
-                'kernels at level "block" or "subgroup"; no pass makes them of it'
+                "<text>:2.1-7.1: error: @f is a function with operations of XeGPU that is no "
+                'kernel, but core-to-tile takes kernels at level "block", "subgroup" or "lane"'
             ),
         ),
         (
@@ -447,12 +450,12 @@ def test_languages_levels_globals_and_host_functions_in_one_module() -> None:
 
 
 def test_a_kernel_that_is_refused_stands_beside_others() -> None:
-    text = _module(_kernel("block", "good"), _kernel("lane", "bad"))
+    text = _module(_kernel("block", "good"), _kernel(None, "bad", f"core.parallel {{\n{ADD}\n}}"))
     module = xtile.parse(text, language="mlir")
     with pytest.raises(DiagnosticError) as raised:
         _pass("core-to-tile").apply(Context(), module)
     (diagnostic,) = raised.value.diagnostics
-    assert diagnostic.message.startswith('@bad is a kernel at level "lane"')
+    assert diagnostic.message.startswith("core.parallel makes @bad a kernel with")
 
 
 @pytest.mark.parametrize("form", [CUDA_TILE, SPIRV], ids=lambda form: form.name)

@@ -117,10 +117,18 @@ def test_every_route_and_its_steps() -> None:
         "xegpu subgroup -> cuda_tile": f"{of_subgroups} {lifted} tile-to-cuda_tile",
         "xegpu subgroup -> triton": f"{of_subgroups} {lifted} tile-to-triton",
         "xegpu subgroup -> amdg": f"{of_subgroups} {lifted} tile-to-triton triton-to-amdg",
-        "core subgroup -> tile": f"core-cleanup {lifted}",
-        "core subgroup -> cuda_tile": f"core-cleanup {lifted} tile-to-cuda_tile",
-        "core subgroup -> triton": f"core-cleanup {lifted} tile-to-triton",
-        "core subgroup -> amdg": f"core-cleanup {lifted} tile-to-triton triton-to-amdg",
+        **{
+            f"{form} -> {target}": f"core-cleanup {lifted}{further}"
+            for form in ("core lane", "core subgroup", "xegpu lane")
+            for target, further in {
+                "tile": "",
+                "cuda_tile": " tile-to-cuda_tile",
+                "triton": " tile-to-triton",
+                "amdg": " tile-to-triton triton-to-amdg",
+            }.items()
+        },
+        "core lane -> subgroup": f"core-cleanup {lifted} core-distribute-tiles core-cleanup",
+        "xegpu lane -> subgroup": f"core-cleanup {lifted} core-distribute-tiles core-cleanup",
         "linalg -> tensorlang": "linalg-to-core block-to-tensorlang",
         "cuda_tile -> tensorlang": "cuda_tile-to-core core-cleanup tile-to-tensorlang",
         "triton -> tensorlang": "triton-to-core core-cleanup tile-to-tensorlang",
@@ -307,13 +315,14 @@ def test_where_nothing_can_be_translated_to(target: str, chip: str | None, messa
 
 
 def test_a_kernel_without_a_way() -> None:
-    module = xtile.translate(KERNEL, "lane")
+    text = "gpu.module @m { gpu.func @f() kernel { core.parallel { gpu.barrier } gpu.return } }"
+    module = xtile.parse(text, language="mlir")
     with pytest.raises(DiagnosticError) as raised:
         translate_to(module, "tile")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.message.startswith(
-        '@f, without core.level, is a kernel at level "lane", but the translation to tile takes '
-        "functions of the tensor language"
+        "core.parallel makes @f a kernel with operations of core and without core.level, but the "
+        "translation to tile takes functions of the tensor language"
     )
     assert diagnostic.span is not None
 

@@ -9,12 +9,16 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    IntegerAttr,
+    IntegerType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
 )
 from xdsl.ir import Attribute, Operation
 
+from xtile.dialects.gpu.attributes import AddressSpaceAttr
+from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.rewrite.indices import Index
 
 
@@ -80,6 +84,18 @@ def layout_of(type_: MemRefType[Attribute]) -> Layout:
     if strides is None:
         raise ValueError(f"the layout of {type_} is not one of strides")
     return Layout(offset, sizes, tuple(strides))
+
+
+_LOCAL = 3
+"""The number by which MLIR's types call the memory of a work-group."""
+
+
+def is_local(type_: MemRefType[Attribute]) -> bool:
+    """Whether memory belongs to a work-group."""
+    space = type_.memory_space
+    if isinstance(space, IntegerAttr):
+        return cast("IntegerAttr[IntegerType]", space).value.data == _LOCAL
+    return isinstance(space, AddressSpaceAttr) and space.data is AddressSpace.WORKGROUP
 
 
 def row_major(sizes: Sequence[int | None]) -> tuple[int | None, ...]:

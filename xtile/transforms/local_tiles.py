@@ -23,16 +23,24 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp, SelectOp
 from xtile.dialects.arith.types import truth_type
-from xtile.dialects.core import GatherLoadOp, GatherOp, Level, ScatterStoreOp, level_of
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
+from xtile.dialects.core import (
+    AtomicRMWOp,
+    AtomicUpdateOp,
+    GatherLoadOp,
+    GatherOp,
+    Level,
+    ScatterStoreOp,
+    level_of,
+)
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.effects import written_operands
-from xtile.dialects.gpu.attributes import AddressSpaceAttr
-from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.upstream import value_type
@@ -43,7 +51,13 @@ from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.kernels import with_kernels_replaced
-from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists, row_major
+from xtile.rewrite.memref_layouts import (
+    is_local,
+    kept_dimensions,
+    layout_of,
+    number_lists,
+    row_major,
+)
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import source_of
@@ -60,6 +74,8 @@ _ACCESSES = (
     memref.StoreOp,
     GatherLoadOp,
     ScatterStoreOp,
+    AtomicRMWOp,
+    AtomicUpdateOp,
     TransferReadOp,
     TransferWriteOp,
 )
@@ -80,9 +96,11 @@ def local_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
         memories = _candidates(function)
         promotion = _Promotion(memories, source)
         result = promotion.rebuilt(function)
-        if only_cheap and promotion.costly:
-            result = _Promotion(memories - promotion.costly, source).rebuilt(function)
-        return result
+        costly = promotion.costly
+        if not only_cheap:
+            # Indices beyond a dimension reach its padding, of which a tile has none.
+            costly &= {memory for memory in memories if not _is_packed(memory)}
+        return _Promotion(memories - costly, source).rebuilt(function) if costly else result
 
     def is_chosen(function: FuncOp) -> bool:
         return level_of(function) is Level.TILE and bool(_candidates(function))
@@ -105,15 +123,18 @@ def _candidates(function: FuncOp) -> frozenset[SSAValue]:
 
 def _can_be_tile(alloca: memref.AllocaOp) -> bool:
     type_: AnyMemRef = alloca.memref.type
-    space = type_.memory_space
-    if not isinstance(space, AddressSpaceAttr) or space.data is not AddressSpace.WORKGROUP:
+    if not is_local(type_):
         return False
     layout, shape = layout_of(type_), type_.get_shape()
-    is_packed = layout.strides == row_major(layout.sizes) and layout.offset == 0
-    if not is_packed or not shape or math.prod(shape) > _MOST_ELEMENTS or 0 in shape:
+    if layout.unknowns or math.prod(shape) > _MOST_ELEMENTS or 0 in shape:
         return False
     is_number = hasattr(type_.element_type, "bitwidth") or isinstance(type_.element_type, IndexType)
     return is_number and _is_understood(alloca.memref)
+
+
+def _is_packed(memory: SSAValue) -> bool:
+    layout = layout_of(cast("AnyMemRef", memory.type))
+    return layout.strides == row_major(layout.sizes)
 
 
 def _is_understood(memory: SSAValue) -> bool:
@@ -133,6 +154,8 @@ def _is_use_understood(user: Operation, operand: int) -> bool:
         return is_memory and None not in along
     if isinstance(user, GatherLoadOp | ScatterStoreOp):
         return user.order is None
+    if isinstance(user, AtomicRMWOp | AtomicUpdateOp):
+        return operand == 1
     return isinstance(user, memref.LoadOp) or (isinstance(user, memref.StoreOp) and operand == 1)
 
 
@@ -403,7 +426,7 @@ class _Promotion(TileEmitter):
             return
         self.costly |= {access.memory}
         if lines is None or any(len(line.along) > 1 for line in lines):
-            self.held[access.memory] = self.with_elements(tile, access, value)
+            self.held[access.memory], _ = self.with_elements(tile, access, value)
         else:
             self.held[access.memory] = self.with_moved_box(tile, access, value, lines)
 
@@ -442,24 +465,45 @@ class _Promotion(TileEmitter):
             inside = self.both(inside, self.gathered(mask, position))
         return self.selected(inside, self.gathered(flat, position), tile)
 
-    def with_elements(self, tile: SSAValue, access: _Access, value: SSAValue) -> SSAValue:
-        """A tile with other elements anywhere, one after the other."""
+    def with_elements(
+        self,
+        tile: SSAValue,
+        access: _Access,
+        value: SSAValue,
+        kind: AtomicRMWKind = AtomicRMWKind.assign,
+    ) -> tuple[SSAValue, SSAValue]:
+        """A tile with other elements anywhere, one after the other; and what these were."""
         shape, count = shape_of(tile.type), math.prod(access.shape)
         flat = self.reshape(tile, [math.prod(shape)])
         numbers = self.step(math.prod(shape))
         positions = self.reshape(self.positions(access), [count])
         values = self.reshape(value, [count])
         mask = None if access.mask is None else self.reshape(access.mask, [count])
-        with self.loop(0, count, initial=[flat], name="element") as turn:
-            (before,) = turn.carried
+        old = self.constant(0, values.type)
+        with self.loop(0, count, initial=[flat, old], name="element") as turn:
+            before, seen = turn.carried
             position = self.spread(self.part(positions, [turn.index]), shape_of(flat.type))
             chosen = self.compared("eq", numbers, position)
+            was = self.gathered(before, self.spread(self.part(positions, [turn.index]), [1]))
+            is_turn = self.compared(
+                "eq", self.step(count), self.spread(self.as_value(turn.index), [count])
+            )
             if mask is not None:
                 acts = self.spread(self.part(mask, [turn.index]), shape_of(flat.type))
                 chosen = self.both(acts, chosen)
-            new = self.spread(self.part(values, [turn.index]), shape_of(flat.type))
-            turn.results = [self.selected(chosen, new, before)]
-        return self.reshape(turn.results[0], shape)
+                is_turn = self.both(mask, is_turn)
+            new = self.spread(self.part(values, [turn.index]), [1])
+            new = self.spread(self.combined(kind, was, new), shape_of(flat.type))
+            turn.results = [
+                self.selected(chosen, new, before),
+                self.selected(is_turn, self.spread(was, [count]), seen),
+            ]
+        return self.reshape(turn.results[0], shape), self.reshape(turn.results[1], access.shape)
+
+    def combined(self, kind: AtomicRMWKind, old: SSAValue, value: SSAValue) -> SSAValue:
+        """What an update writes."""
+        operation = _UPDATES[kind]
+        return value if operation is None else self.compute(operation, [old, value], old.type)
 
     # --- control flow ---
 
@@ -492,12 +536,13 @@ def _alloca(operation: memref.AllocaOp, promotion: _Promotion) -> None:
         copy(operation, promotion)
         return
     type_: AnyMemRef = operation.memref.type
-    shape = type_.get_shape()
+    # A number is a tile of one.
+    shape = type_.get_shape() or (1,)
     tile = promotion.constant(0, with_shape(type_.element_type, shape))
     promotion.held[operation.memref] = tile
-    rank = len(shape)
+    rank = type_.get_num_dims()
     promotion.views[operation.memref] = _View(
-        operation.memref, (0,) * rank, tuple(range(rank)), tuple(shape)
+        operation.memref, (0,) * len(shape), tuple(range(rank)), tuple(shape[:rank])
     )
 
 
@@ -565,47 +610,60 @@ def _of_transfer(
 ) -> _Access:
     """The elements that a transfer accesses: those of its mask that are inside where it checks."""
     mask = promotion.value(operation.mask) if operation.mask is not None else None
-    first = _access(promotion, view, operation.indices, ())
-    at, rank = list(first.indices), len(shape)
     along = [cast("int", each) for each in dimensions_of(operation.permutation_map)]
     if mask is not None:
-        order = sorted(range(rank), key=lambda i: along[i])
-        mask = promotion.transposed(mask, [order.index(i) for i in range(rank)])
-    flags = [bool(flag.value.data) for flag in operation.in_bounds]
-    for axis, (dimension, is_inside) in enumerate(zip(along, flags, strict=True)):
-        root = view.kept[dimension]
+        order = sorted(range(len(shape)), key=lambda i: along[i])
+        mask = promotion.transposed(mask, [order.index(i) for i in range(len(shape))])
+    inside = [bool(flag.value.data) for flag in operation.in_bounds]
+    return _box(promotion, view, operation.indices, shape, along, inside, mask)
+
+
+def _box(
+    promotion: _Promotion,
+    view: _View,
+    indices: Sequence[SSAValue],
+    shape: Sequence[int],
+    along: Sequence[int],
+    inside: Sequence[bool],
+    mask: SSAValue | None,
+) -> _Access:
+    """The elements of a box.
+
+    Args:
+        promotion: The kernel.
+        view: The memory.
+        indices: Where the box begins.
+        shape: Its shape.
+        along: For each of its dimensions that of memory.
+        inside: For each of its dimensions whether it is not checked.
+        mask: Which elements are accessed; None: all that are inside.
+    """
+    at, rank = list(_access(promotion, view, indices, ()).indices), len(shape)
+    for axis, (dimension, is_inside) in enumerate(zip(along, inside, strict=True)):
+        root, start = view.kept[dimension], promotion.value(indices[dimension])
         numbers = promotion.along(promotion.step(shape[axis]), axis, rank)
         thin = shape_of(numbers.type)
-        base = at[root]
-        if not is_inside and not _fits(operation, dimension, shape[axis], view, promotion):
-            start = promotion.value(operation.indices[dimension])
+        if not is_inside and not _fits(start, shape[axis], view.sizes[dimension]):
             index = promotion.compute(
                 arith.AddiOp, [numbers, promotion.spread(start, thin)], numbers.type
             )
             limit = promotion.spread(promotion.as_value(view.sizes[dimension]), thin)
             zero = promotion.spread(promotion.index(0), thin)
-            inside = promotion.both(
+            is_there = promotion.both(
                 promotion.compared("sge", index, zero), promotion.compared("slt", index, limit)
             )
-            mask = promotion.both(mask, promotion.spread(inside, shape))
-        if base != 0:
-            moved = promotion.spread(promotion.as_value(base), thin)
+            mask = promotion.both(mask, promotion.spread(is_there, shape))
+        if at[root] != 0:
+            moved = promotion.spread(promotion.as_value(at[root]), thin)
             numbers = promotion.compute(arith.AddiOp, [numbers, moved], numbers.type)
         at[root] = numbers
     return _Access(view.memory, tuple(shape), tuple(at), mask)
 
 
-def _fits(
-    operation: TransferReadOp | TransferWriteOp,
-    dimension: int,
-    length: int,
-    view: _View,
-    promotion: _Promotion,
-) -> bool:
-    """Whether a transfer that is checked is certainly inside."""
-    start = _folded(promotion.value(operation.indices[dimension]))
-    size = view.sizes[dimension]
-    return isinstance(start, int) and isinstance(size, int) and 0 <= start <= size - length
+def _fits(start: SSAValue, length: int, size: Index) -> bool:
+    """Whether what is checked is certainly inside."""
+    first = _folded(start)
+    return isinstance(first, int) and isinstance(size, int) and 0 <= first <= size - length
 
 
 def _read(operation: TransferReadOp, promotion: _Promotion) -> None:
@@ -675,6 +733,53 @@ def _store(operation: memref.StoreOp, promotion: _Promotion) -> None:
     else:
         access = _access(promotion, view, operation.indices, ())
         promotion.write(access, promotion.value(operation.value))
+
+
+def _update(operation: AtomicUpdateOp, promotion: _Promotion) -> None:
+    """A box is updated at once: nobody else sees local memory meanwhile."""
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    value, shape = promotion.value(operation.value), shape_of(operation.value.type)
+    rank = len(operation.indices)
+    along = list(range(rank - len(shape), rank))
+    if operation.transpose is not None:
+        along.reverse()
+    checked = {int(dimension) for dimension in operation.checked.get_values()}
+    inside = [dimension not in checked for dimension in along]
+    access = _box(promotion, view, operation.indices, shape, along, inside, None)
+    kind = AtomicRMWKind[operation.kind.data.value]
+    old = promotion.read(access)
+    promotion.write(access, promotion.combined(kind, old, value))
+    if access.mask is not None:
+        old = promotion.selected(access.mask, old, promotion.constant(0, old.type))
+    promotion.define(operation.result, old)
+
+
+def _rmw(operation: AtomicRMWOp, promotion: _Promotion) -> None:
+    """Elements that may be the same are updated one after the other."""
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    promotion.costly |= {view.memory}
+    mask = promotion.value(operation.mask) if operation.mask is not None else None
+    value, kind = promotion.value(operation.value), kind_of(operation.kind)
+    shape = shape_of(value.type)
+    if shape:
+        access = _access(promotion, view, operation.indices, shape, mask)
+        tile = promotion.held[view.memory]
+        promotion.held[view.memory], old = promotion.with_elements(tile, access, value, kind)
+    else:
+        access = _access(promotion, view, operation.indices, ())
+        old = promotion.read(access)
+        new = promotion.combined(kind, old, value)
+        new = new if mask is None else promotion.selected(mask, new, old)
+        promotion.write(access, new)
+        if mask is not None:
+            old = promotion.selected(mask, old, promotion.constant(0, old.type))
+    promotion.define(operation.result, old)
 
 
 def _body(promotion: _Promotion, region: Region, block: Block, written: list[SSAValue]) -> None:
@@ -809,7 +914,29 @@ def _while(operation: scf.WhileOp, promotion: _Promotion) -> None:
     _finish(promotion, operation, new, written)
 
 
+_UPDATES: Mapping[AtomicRMWKind, type[IRDLOperation] | None] = {
+    AtomicRMWKind.addf: arith.AddfOp,
+    AtomicRMWKind.addi: arith.AddiOp,
+    AtomicRMWKind.andi: arith.AndIOp,
+    AtomicRMWKind.assign: None,
+    AtomicRMWKind.maximumf: arith.MaximumfOp,
+    AtomicRMWKind.maxnumf: arith.MaxnumfOp,
+    AtomicRMWKind.maxs: arith.MaxSIOp,
+    AtomicRMWKind.maxu: arith.MaxUIOp,
+    AtomicRMWKind.minimumf: arith.MinimumfOp,
+    AtomicRMWKind.minnumf: arith.MinnumfOp,
+    AtomicRMWKind.mins: arith.MinSIOp,
+    AtomicRMWKind.minu: arith.MinUIOp,
+    AtomicRMWKind.mulf: arith.MulfOp,
+    AtomicRMWKind.muli: arith.MuliOp,
+    AtomicRMWKind.ori: arith.OrIOp,
+    AtomicRMWKind.xori: arith.XOrIOp,
+}
+"""The operation of each kind of update; none replaces what was there."""
+
 _RULES: Mapping[str, Any] = {
+    AtomicRMWOp.name: _rmw,
+    AtomicUpdateOp.name: _update,
     GatherLoadOp.name: _gather,
     ScatterStoreOp.name: _scatter,
     memref.AllocaOp.name: _alloca,

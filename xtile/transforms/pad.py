@@ -8,6 +8,7 @@ reductions get numbers that they leave out of account there, and divisors are 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, TypeAlias, cast
 
 from xdsl.dialects import arith
@@ -29,6 +30,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
@@ -48,11 +50,12 @@ from xtile.dialects.vector.masks import ConstantMaskOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
-from xtile.rewrite.emitter import Emitter, subview
+from xtile.rewrite.emitter import subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.kernels import kernels_of, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source, source_of, spelling_of
@@ -115,7 +118,7 @@ def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | 
     return result
 
 
-class _Padder(Emitter):
+class _Padder(TileEmitter):
     """Rebuilds one kernel with other sizes."""
 
     def mask(self, shape: Sequence[int], dimensions: Sequence[int]) -> SSAValue | None:
@@ -293,14 +296,12 @@ def _with_safe_right(number: int) -> Rule:
 
 
 def _shape_cast(operation: Operation, padder: _Padder) -> None:
-    """A reshape that changes no size but the outermost one of those that it joins or cuts."""
+    """Elements stay where they are, or each is taken from where it is in the padded vector."""
     old, new = _shape(operation.operands[0]), _shape(operation.results[0])
-    if not _keeps_positions(old, new):
-        raise padder.error(
-            f"a reshape of {_by(old)} to {_by(new)} has no form for tiles whose sizes are powers "
-            "of two; only the outermost of the sizes that it joins may be no power of two"
-        )
-    _rebuild(operation, padder)
+    if _keeps_positions(old, new):
+        _rebuild(operation, padder)
+    else:
+        padder.define(operation.results[0], _moved_elements(operation, padder))
 
 
 def _keeps_positions(old: Sequence[int], new: Sequence[int]) -> bool:
@@ -322,8 +323,45 @@ def _keeps_positions(old: Sequence[int], new: Sequence[int]) -> bool:
     return not any(sides)
 
 
-def _by(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "one number"
+def _moved_elements(operation: Operation, padder: _Padder) -> SSAValue:
+    """The elements of a reshape, each from its position in the padded vector, row by row."""
+    (source,), (result,) = operation.operands, operation.results
+    old, new = _shape(source), _shape(result)
+    wide = padder.value(source)
+    target = padded(result.type)
+    assert isa(target, VectorType)
+    position = padder.spread(padder.index(0), target.get_shape())
+    for axis, stride in enumerate(_strides(new)):
+        numbers = padder.along(padder.step(target.get_shape()[axis]), axis, len(new))
+        numbers = padder.spread(numbers, target.get_shape())
+        position = _sum(padder, position, _times(padder, numbers, stride))
+    moved = padder.spread(padder.index(0), target.get_shape())
+    for size, stride, far in zip(old, _strides(old), _strides(shape_of(wide.type)), strict=True):
+        digit = _with(padder, arith.DivUIOp, position, stride)
+        digit = _with(padder, arith.RemUIOp, digit, size)
+        moved = _sum(padder, moved, _times(padder, digit, far))
+    line = padder.reshape(wide, [prod(shape_of(wide.type))])
+    flat = padder.reshape(moved, [prod(target.get_shape())])
+    type_ = VectorType(target.element_type, shape_of(flat.type))
+    found = padder.compute(GatherOp, [line, flat], type_, {"axis": IntegerAttr(0, i64)})
+    return padder.reshape(found, target.get_shape())
+
+
+def _strides(shape: Sequence[int]) -> list[int]:
+    return [prod(shape[i + 1 :]) for i in range(len(shape))]
+
+
+def _sum(padder: _Padder, a: SSAValue, b: SSAValue) -> SSAValue:
+    return padder.compute(arith.AddiOp, [a, b], a.type)
+
+
+def _times(padder: _Padder, a: SSAValue, number: int) -> SSAValue:
+    return _with(padder, arith.MuliOp, a, number)
+
+
+def _with(padder: _Padder, kind: type[IRDLOperation], a: SSAValue, number: int) -> SSAValue:
+    """An operation on indices and a number."""
+    return padder.compute(kind, [a, padder.spread(padder.index(number), shape_of(a.type))], a.type)
 
 
 # --- reductions and products ---

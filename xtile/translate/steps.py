@@ -429,7 +429,7 @@ STEPS: Sequence[Step] = (
     Step(
         "core-lift",
         _lift,
-        takes=(SUBGROUP,),
+        takes=(SUBGROUP, LANE, XEGPU_LANE),
         gives=TILE,
         words="Makes kernels of subgroups and work-items kernels of tiles.",
         first=_CLEANUP,

@@ -8,9 +8,16 @@ finds the axes, `widening.py` has the values, `control.py` what branches and loo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    i32,
+)
 from xdsl.ir import Operation, Region
 
 from xtile.dialects.core import Level, level_of
@@ -19,7 +26,9 @@ from xtile.dialects.effects import OF_LANES, OF_WORK_ITEMS, updates_memory
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
 from xtile.dialects.walk import walk
+from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.text.source import Source, source_of
@@ -45,11 +54,27 @@ def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Mo
     """
     module = split_complex(module)
     source = source_of(module)
-    return with_kernels_replaced(
+    result = with_kernels_replaced(
         module,
         lambda kernel: level_of(kernel) in (None, Level.SUBGROUP, Level.LANE),
         lambda kernel: _lifted(kernel, source, diagnostics),
     )
+    _remove_variables(result)
+    return result
+
+
+def _remove_variables(module: ModuleOp) -> None:
+    """Removes variables in local memory that no kernel has any more."""
+    operations = list(walk(module))
+    used = {op.properties["name"] for op in operations if op.name == "memref.get_global"}
+    for operation in operations:
+        type_ = operation.properties.get("type")
+        if operation.name != "memref.global" or not isinstance(type_, MemRefType):
+            continue
+        name = cast("StringAttr", operation.properties["sym_name"])
+        if SymbolRefAttr(name) not in used and is_local(cast("AnyMemRef", type_)):
+            operation.detach()
+            operation.erase()
 
 
 def _tells_work_items_apart(operation: Operation) -> bool:

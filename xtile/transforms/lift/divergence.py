@@ -44,6 +44,7 @@ class Divergence:
         self._axes: dict[SSAValue, Axes] = {}
         self._loops: dict[scf.WhileOp, Axes] = {}
         self._body = body
+        self._is_in_map = False
         self._grows = True
         while self._grows:
             self._grows = False
@@ -82,6 +83,9 @@ class Divergence:
 
     def _add(self, value: SSAValue, axes: Axes) -> None:
         before = self.of(value)
+        if self._is_in_map and LANE in axes:
+            # What a lane has is what the lane has that holds the component.
+            axes |= OF_COMPONENT
         if isinstance(value.type, VectorType) and not self._group.has_vectors_of_lanes:
             axes -= OF_LANE
         if not axes <= before:
@@ -154,7 +158,9 @@ class Divergence:
         self._add(column, frozenset({COLUMN}))
         for value, source in zip(values, operation.sources, strict=True):
             self._add(value, self.of(source) | OF_COMPONENT)
+        self._is_in_map = True
         self._visit(body, mask)
+        self._is_in_map = False
         for value, result in zip(yielded(operation.body), operation.mapped, strict=True):
             self._add(result, self.of(value) - OF_COMPONENT)
 
@@ -242,5 +248,9 @@ _RESULTS: Mapping[str, _Special] = {
     "gpu.subgroup_id": _is(*OF_SUBGROUPS),
     "gpu.subgroup_reduce": _reduction,
     "gpu.thread_id": _thread,
+    "xegpu.create_nd_tdesc": _of_subgroup,
+    "xegpu.dpas": _of_lanes,
+    "xegpu.load_nd": _of_lanes,
+    "xegpu.update_nd_offset": _of_subgroup,
 }
 """The axes of the results of operations which are not those of all their operands."""

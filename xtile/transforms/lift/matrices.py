@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith
@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerType,
 )
-from xdsl.dialects.vector import CombiningKindFlag
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
@@ -34,6 +34,7 @@ from xtile.transforms.lift.work_group import (
     COLUMN,
     LANE,
     OF_LANE,
+    OF_SUBGROUPS,
     ROW,
     own_axes,
 )
@@ -46,14 +47,32 @@ def contract(operation: ContractionOp, widening: Widening) -> None:
     if not widening.divergence.of(operation.results[0]):
         copy(operation, widening.kernel)
         return
-    kernel, maps = widening.kernel, iteration_maps(operation)
     operands = [widening.wide(operand) for operand in operation.operands]
     operands[2] = widening.like(operands[2], operation.results[0])
-    # Each axis has the number of an iteration; those of subgroups come behind the others.
     numbers = [
         dict(zip(own_axes(old.type), map_, strict=True))
-        for old, map_ in zip(operation.operands, maps, strict=True)
+        for old, map_ in zip(operation.operands, iteration_maps(operation), strict=True)
     ]
+    result = product(widening, operands, numbers, operation.attributes)
+    widening.define(operation.results[0], result)
+
+
+def product(
+    widening: Widening,
+    operands: Sequence[Wide],
+    numbers: Sequence[Mapping[int, int]],
+    attributes: Mapping[str, Attribute],
+) -> Wide:
+    """The product of two factors, added to sums.
+
+    Args:
+        widening: The kernel.
+        operands: The factors and the sums, which have all axes of work-items.
+        numbers: For each operand the numbers of the iterations along the axes of its dimensions.
+        attributes: The attributes of the product.
+    """
+    kernel = widening.kernel
+    # Axes of subgroups are iterations, too; their numbers come behind the others.
     runs = [
         {axis: of.get(axis, 100 + axis) for axis in wide.axes}
         for of, wide in zip(numbers, operands, strict=True)
@@ -62,32 +81,32 @@ def contract(operation: ContractionOp, widening: Widening) -> None:
     both = [each for each in sums if each in lhs and each in rhs]
     rows = [each for each in sums if each in lhs and each not in rhs]
     columns = [each for each in sums if each in rhs and each not in lhs]
-    alone = [each for each in sums if each not in lhs and each not in rhs]
     depth = [each for each in lhs if each in rhs and each not in sums]
-    if alone or len(depth) + len(both) + len(rows) != len(lhs):
+    given = [len(both) + len(depth) + len(rows), len(both) + len(depth) + len(columns)]
+    alone = [each for each in sums if each not in lhs and each not in rhs]
+    if given != [len(lhs), len(rhs)] or (alone and set(alone) - {100 + a for a in OF_SUBGROUPS}):
         raise kernel.error("this product of matrices has no counterpart on tiles")
+    if alone:
+        # Subgroups that add the same product to sums of their own.
+        left = operands[0]
+        axes = [number - 100 for number in alone]
+        left = widening.aligned(left, sorted({*left.axes, *axes}))
+        return product(widening, (left, *operands[1:]), numbers, attributes)
     orders = ([both, rows, depth], [both, depth, columns], [both, rows, columns])
     values = [
         _grouped(widening, wide, run, order)
         for wide, run, order in zip(operands, runs, orders, strict=True)
     ]
-    kind = "kind"
-    product = kernel.compute(
-        ContractionOp,
-        values,
-        values[2].type,
-        {
-            "indexing_maps": _MAPS[bool(both)],
-            "iterator_types": _ITERATORS[bool(both)],
-            kind: operation.properties[kind],
-        },
-        operation.attributes,
-    )
+    properties = {
+        "indexing_maps": _MAPS[bool(both)],
+        "iterator_types": _ITERATORS[bool(both)],
+        "kind": CombiningKindAttr(CombiningKindFlag.ADD),
+    }
+    value = kernel.compute(ContractionOp, values, values[2].type, properties, attributes)
     axis_of = {number: axis for axis, number in runs[2].items()}
     axes = [axis_of[number] for group in orders[2] for number in group]
     sizes = operands[2].sizes
-    result = kernel.reshape(product, [sizes[axis] for axis in axes])
-    widening.define(operation.results[0], ordered(widening, result, axes))
+    return ordered(widening, kernel.reshape(value, [sizes[axis] for axis in axes]), axes)
 
 
 def _grouped(

@@ -30,12 +30,10 @@ from xtile.dialects.core import (
     MemoryScopeAttr,
     ScatterStoreOp,
 )
-from xtile.dialects.gpu.attributes import AddressSpaceAttr
-from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.memref.views import ReinterpretCastOp
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, mixed
+from xtile.rewrite.memref_layouts import is_local, kept_dimensions, layout_of, mixed
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import TileEmitter, with_shape
 from xtile.text.source import spelling_of
@@ -389,13 +387,27 @@ def allocation(operation: memref.AllocaOp, widening: Widening) -> None:
     Raises:
         DiagnosticError: Each work-item has such memory of its own.
     """
-    space = operation.memref.type.memory_space
-    if not isinstance(space, AddressSpaceAttr) or space.data is not AddressSpace.WORKGROUP:
+    if not is_local(operation.memref.type):
         raise widening.kernel.error(
             f"{spelling_of(operation)} gives each work-item memory of its own, which tiles do not "
             "have; carry values in loops, or allocate local memory with a mode for work-items"
         )
     copy(operation, widening.kernel)
+
+
+def variable(operation: memref.GetGlobalOp, widening: Widening) -> None:
+    """A variable in local memory is allocated by the block of tiles; any other stays one."""
+    type_ = operation.memref.type
+    if not is_local(type_):
+        copy(operation, widening.kernel)
+        return
+    no_values: list[SSAValue] = []
+    made = widening.kernel.shared(
+        ("variable", operation.name_),
+        (),
+        lambda: widening.kernel.compute(memref.AllocaOp, [no_values, no_values], type_),
+    )
+    widening.kernel.define(operation.memref, made)
 
 
 def address(operation: Operation, widening: Widening) -> None:

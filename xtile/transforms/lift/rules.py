@@ -92,6 +92,17 @@ def _atomic_update(operation: AtomicUpdateOp, widening: Widening) -> None:
         memory.atomic_update(operation, widening)
 
 
+def _of_blocks(name: str) -> Callable[[Any, Widening], None]:
+    """A rule for XeGPU of lanes, which few kernels need."""
+
+    def rule(operation: Any, widening: Widening) -> None:
+        from xtile.transforms.lift import blocks_of_lanes
+
+        getattr(blocks_of_lanes, name)(operation, widening)
+
+    return rule
+
+
 _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "complex.create": arithmetic.create,
     "complex.im": arithmetic.imaginary_part,
@@ -124,6 +135,7 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "memref.dim": memory.size,
     "memref.extract_aligned_pointer_as_index": memory.address,
     "memref.extract_strided_metadata": memory.metadata,
+    "memref.get_global": memory.variable,
     "memref.load": memory.load,
     "memref.reinterpret_cast": memory.reinterpret_cast,
     "memref.store": memory.store,
@@ -135,12 +147,23 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "vector.contract": matrices.contract,
     "vector.extract": shapes.extract,
     "vector.extract_strided_slice": shapes.extract_slice,
+    "vector.from_elements": shapes.from_elements,
     "vector.insert": shapes.insert,
     "vector.insert_strided_slice": shapes.insert_slice,
     "vector.multi_reduction": matrices.reduce,
     "vector.shape_cast": shapes.reshape,
+    "vector.shuffle": shapes.shuffle,
     "vector.transfer_read": transfers.read,
     "vector.transfer_write": transfers.write,
     "vector.transpose": shapes.transpose,
+    "xegpu.convert_layout": _of_blocks("same"),
+    "xegpu.create_nd_tdesc": _of_blocks("create_descriptor"),
+    "xegpu.dpas": _of_blocks("dpas"),
+    "xegpu.fence": work_items.barrier,
+    "xegpu.load_nd": _of_blocks("load"),
+    "xegpu.prefetch": _nothing,
+    "xegpu.prefetch_nd": _nothing,
+    "xegpu.store_nd": _of_blocks("store"),
+    "xegpu.update_nd_offset": _of_blocks("update_descriptor"),
 }
 """The rule of each operation that is not one on each element, by its name."""

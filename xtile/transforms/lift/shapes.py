@@ -6,14 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    IntegerAttr,
+    VectorType,
+    i1,
+    i64,
+)
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Operation, SSAValue
 
+from xtile.dialects.core.elements import GatherOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp, InsertStridedSliceOp
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.transforms.lift.widening import Wide, Widening
-from xtile.transforms.lift.work_group import own_axes
+from xtile.transforms.lift.work_group import COLUMN, own_axes
 
 
 def ordered(widening: Widening, value: SSAValue, axes: Sequence[int]) -> Wide:
@@ -160,6 +170,9 @@ def insert_slice(operation: Operation, widening: Widening) -> None:
 
 def extract(operation: Operation, widening: Widening) -> None:
     """What each matrix has at a position of its first dimensions."""
+    if len(operation.operands) > 1:
+        _extract_anywhere(operation, widening)
+        return
     old, (result,) = operation.operands[0], operation.results
     wide, own = widening.wide(old), own_axes(old.type)
     position = _position(operation, widening)
@@ -174,8 +187,102 @@ def extract(operation: Operation, widening: Widening) -> None:
     widening.define(result, ordered(widening, value, axes))
 
 
+def _extract_anywhere(operation: Operation, widening: Widening) -> None:
+    """The element of each line at a position that is known only at run time."""
+    (old, index), (result,) = operation.operands, operation.results
+    position = widening.wide(index)
+    if own_axes(old.type) != (COLUMN,):
+        raise widening.kernel.error(_UNKNOWN)
+    line = widening.wide(old)
+    size = line.sizes[COLUMN]
+    zero, end = (widening.number(number, IndexType()) for number in (0, size))
+    inside = widening.both(
+        widening.compared("sge", position, zero), widening.compared("slt", position, end)
+    )
+    # Who does not execute it may have any position.
+    position = widening.select(inside, position, zero)
+    axes = tuple(sorted({*line.axes, *position.axes}))
+    rest = tuple(axis for axis in axes if axis != COLUMN)
+    line, position = widening.aligned(line, axes), widening.aligned(position, rest)
+    thin = [1 if axis == COLUMN else line.sizes[axis] for axis in axes]
+    positions = widening.kernel.reshape(position.value, thin)
+    type_ = with_shape(line.value.type, thin)
+    axis = IntegerAttr(axes.index(COLUMN), i64)
+    found = widening.kernel.compute(GatherOp, [line.value, positions], type_, {"axis": axis})
+    shape = [line.sizes[axis] for axis in rest]
+    widening.define(result, Wide((widening.kernel.reshape(found, shape),), rest))
+
+
+def _insert_anywhere(operation: Operation, widening: Widening) -> None:
+    """Another element of each line at a position that is known only at run time."""
+    (part, old, index), (result,) = operation.operands, operation.results
+    if own_axes(old.type) != (COLUMN,):
+        raise widening.kernel.error(_UNKNOWN)
+    line = widening.wide(old)
+    numbers = Wide((widening.kernel.step(line.sizes[COLUMN]),), (COLUMN,))
+    is_it = widening.compared("eq", numbers, widening.wide(index))
+    widening.define(result, widening.select(is_it, widening.wide(part), line))
+
+
+_UNKNOWN = "a position in a matrix that is known only at run time has no counterpart on tiles"
+
+
+def from_elements(operation: Operation, widening: Widening) -> None:
+    """A line of elements, each of which takes its position."""
+    (result,) = operation.results
+    if own_axes(result.type) != (COLUMN,):
+        raise widening.kernel.error(
+            "a matrix of single elements has no counterpart on tiles; make it of lines"
+        )
+    numbers = Wide((widening.kernel.step(len(operation.operands)),), (COLUMN,))
+    first, *others = (widening.wide(operand) for operand in operation.operands)
+    line = widening.aligned(first, sorted({*first.axes, COLUMN}), numbers.sizes)
+    for number, element in enumerate(others, 1):
+        is_it = widening.compared("eq", numbers, widening.number(number, IndexType()))
+        line = widening.select(is_it, element, line)
+    widening.define(result, line)
+
+
+def shuffle(operation: Operation, widening: Widening) -> None:
+    """Elements of two lines, one behind the other, at known positions."""
+    first, second = (widening.wide(operand) for operand in operation.operands)
+    if own_axes(operation.operands[0].type) != (COLUMN,):
+        raise widening.kernel.error("a shuffle of matrices has no counterpart on tiles")
+    positions, size = _given(operation, "mask"), first.sizes[COLUMN]
+    low = _at(widening, first, [n if 0 <= n < size else 0 for n in positions])
+    if all(n < size for n in positions):
+        widening.define(operation.results[0], low)
+        return
+    high = _at(widening, second, [n - size if n >= size else 0 for n in positions])
+    dense = cast(Any, DenseIntOrFPElementsAttr).from_list(
+        VectorType(i1, [len(positions)]), [int(n < size) for n in positions]
+    )
+    is_low = widening.kernel.emit(arith.ConstantOp(dense)).result
+    chosen = widening.select(Wide((is_low,), (COLUMN,)), low, high)
+    widening.define(operation.results[0], chosen)
+
+
+def _at(widening: Widening, line: Wide, positions: Sequence[int]) -> Wide:
+    """Elements of lines at known positions."""
+    kernel, count = widening.kernel, len(positions)
+    dense = cast(Any, DenseIntOrFPElementsAttr).from_list(
+        VectorType(IndexType(), [count]), list(positions)
+    )
+    numbers = kernel.emit(arith.ConstantOp(dense)).result
+    shape = [count if axis == COLUMN else line.sizes[axis] for axis in line.axes]
+    thin = [count if axis == COLUMN else 1 for axis in line.axes]
+    spread = kernel.spread(kernel.reshape(numbers, thin), shape)
+    axis = IntegerAttr(line.axes.index(COLUMN), i64)
+    type_ = with_shape(line.value.type, shape)
+    found = kernel.compute(GatherOp, [line.value, spread], type_, {"axis": axis})
+    return Wide((found,), line.axes)
+
+
 def insert(operation: Operation, widening: Widening) -> None:
     """Something else at a position of the first dimensions of each matrix."""
+    if len(operation.operands) > 2:
+        _insert_anywhere(operation, widening)
+        return
     part, old = operation.operands[:2]
     own = own_axes(old.type)
     first = dict(zip(own, _position(operation, widening), strict=False))
@@ -208,7 +315,5 @@ def _insert(
 def _position(operation: Operation, widening: Widening) -> list[int]:
     position = _given(operation, "static_position")
     if any(number < 0 for number in position):
-        raise widening.kernel.error(
-            "a position in a matrix that is known only at run time has no counterpart on tiles"
-        )
+        raise widening.kernel.error(_UNKNOWN)
     return position

@@ -37,7 +37,7 @@ _Transfer = TransferReadOp | TransferWriteOp
 
 
 @dataclass(frozen=True)
-class _Box:
+class Box:
     """Where matrices are in memory.
 
     Attributes:
@@ -73,7 +73,7 @@ def _box(
     type_: AnyVector,
     along: Sequence[int | None],
     inside: Sequence[bool],
-) -> _Box:
+) -> Box:
     """Where a matrix of each subgroup is, which its lanes agree on."""
     view = widening.views.get(memory)
     new, at = accessed(widening, memory, indices)
@@ -98,10 +98,10 @@ def _box(
         starts = {view.kept[d][0]: start for d, start in starts.items()}
         along = kept
     own = own_axes(type_)
-    return _Box(new, at, own, list(along), type_.get_shape(), list(inside), limits, starts)
+    return Box(new, at, own, list(along), type_.get_shape(), list(inside), limits, starts)
 
 
-def _box_of(operation: _Transfer, memory: SSAValue, type_: AnyVector, widening: Widening) -> _Box:
+def _box_of(operation: _Transfer, memory: SSAValue, type_: AnyVector, widening: Widening) -> Box:
     inside = [bool(flag.value.data) for flag in operation.in_bounds]
     along = list(dimensions_of(operation.permutation_map))
     if operation.mask is not None:
@@ -131,7 +131,7 @@ class _Tile:
     axes: Sequence[int]
 
 
-def _together(box: _Box, axes: Sequence[int], widening: Widening) -> _Tile | None:
+def _together(box: Box, axes: Sequence[int], widening: Widening) -> _Tile | None:
     """The tile that matrices are together, if subgroups have those next to their neighbours'."""
     kernel, first = widening.kernel, list[Index]()
     steps: dict[int, dict[int, int]] = {}
@@ -188,31 +188,35 @@ def read(operation: TransferReadOp, widening: Widening) -> None:
 
         kernel.define(result, kernel.choose(widening.any(widening.mask).value, there, nothing))
         return
-    type_ = vector_type(result)
-    box = _box_of(operation, operation.source, type_, widening)
-    axes = widening.divergence.axes(result)
-    padding = widening.wide(operation.padding)
+    box = _box_of(operation, operation.source, vector_type(result), widening)
+    axes, padding = widening.divergence.axes(result), widening.wide(operation.padding)
+    widening.define(result, read_box(box, axes, padding, widening))
+
+
+def read_box(box: Box, axes: Sequence[int], padding: Wide, widening: Widening) -> Wide:
+    """The matrices of subgroups: one tile if they lie side by side, else all their elements."""
+    kernel = widening.kernel
     tile = _together(box, axes, widening) if widening.mask is None and not padding.axes else None
-    if tile is not None:
-        widening.kernel.remark("tiles of subgroups that lie side by side are read as one tile")
-        new = TransferReadOp(
-            box.memory,
-            [kernel.as_value(index) for index in tile.first],
-            padding.value,
-            VectorType(type_.element_type, tile.shape),
-            truth_attribute(tuple(box.inside)),
-            operation.permutation_map if len(box.indices) == len(operation.indices) else _map(box),
+    if tile is None:
+        kernel.remark(
+            "the tiles of subgroups are gathered, because nothing tells that they lie side by side"
         )
-        value = kernel.reshape(kernel.emit(new).result, tile.split)
-        widening.define(result, ordered(widening, value, tile.axes))
-        return
-    widening.kernel.remark(
-        "the tiles of subgroups are gathered, because nothing tells that they lie side by side"
+        return _gathered(box, axes, padding, widening)
+    if len(axes) > len(box.own):
+        kernel.remark("tiles of subgroups that lie side by side are read as one tile")
+    new = TransferReadOp(
+        box.memory,
+        [kernel.as_value(index) for index in tile.first],
+        padding.value,
+        VectorType(padding.element, tile.shape),
+        truth_attribute(tuple(box.inside)),
+        _map(box),
     )
-    widening.define(result, _gathered(box, axes, padding, widening))
+    value = kernel.reshape(kernel.emit(new).result, tile.split)
+    return ordered(widening, value, tile.axes)
 
 
-def _map(box: _Box) -> AffineMapAttr:
+def _map(box: Box) -> AffineMapAttr:
     from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
     results = [AffineConstantExpr(0) if d is None else AffineDimExpr(d) for d in box.along]
@@ -229,7 +233,7 @@ def _copied(operation: TransferReadOp, widening: Widening) -> SSAValue:
     return widening.kernel.emit(new).results[0]
 
 
-def _elements(box: _Box, widening: Widening) -> list[Where]:
+def _elements(box: Box, widening: Widening) -> list[Where]:
     """The index of each component in each dimension of memory."""
     result = list(box.indices)
     for dimension, number in _numbers(box, widening).items():
@@ -237,7 +241,7 @@ def _elements(box: _Box, widening: Widening) -> list[Where]:
     return result
 
 
-def _numbers(box: _Box, widening: Widening) -> dict[int, Wide]:
+def _numbers(box: Box, widening: Widening) -> dict[int, Wide]:
     """For each dimension of memory the numbers of components along it."""
     return {
         along: Wide((widening.kernel.step(size),), (axis,))
@@ -246,7 +250,7 @@ def _numbers(box: _Box, widening: Widening) -> dict[int, Wide]:
     }
 
 
-def _inside(box: _Box, widening: Widening) -> Wide | None:
+def _inside(box: Box, widening: Widening) -> Wide | None:
     """Which components are accessed: those inside of memory, by subgroups that execute it."""
     condition = widening.mask
     if condition is not None:
@@ -264,11 +268,11 @@ def _inside(box: _Box, widening: Widening) -> Wide | None:
     return condition
 
 
-def _own_sizes(box: _Box) -> dict[int, int]:
+def _own_sizes(box: Box) -> dict[int, int]:
     return dict(zip(box.own, box.sizes, strict=True))
 
 
-def _gathered(box: _Box, axes: Sequence[int], padding: Wide, widening: Widening) -> Wide:
+def _gathered(box: Box, axes: Sequence[int], padding: Wide, widening: Widening) -> Wide:
     condition, sizes = _inside(box, widening), _own_sizes(box)
     type_ = with_shape(padding.element, widening.shape(axes, sizes))
     mask = [] if condition is None else [widening.aligned(condition, axes, sizes).value]
@@ -293,27 +297,28 @@ def write(operation: TransferWriteOp, widening: Widening) -> None:
         with kernel.when(widening.any(widening.mask).value):
             copy(operation, kernel)
         return
-    type_ = vector_type(operation.vector)
-    box = _box_of(operation, operation.source, type_, widening)
+    box = _box_of(operation, operation.source, vector_type(operation.vector), widening)
+    write_box(box, wide, widening)
+
+
+def write_box(box: Box, wide: Wide, widening: Widening) -> None:
+    """Writes the matrices of subgroups."""
+    kernel = widening.kernel
     inside = _inside(box, widening) if widening.mask is not None else None
     places = [index for index in box.indices if isinstance(index, Wide)]
     known = {**widening.sizes, **_own_sizes(box)}
-    axes = sorted(
-        {*wide.axes, *(a for p in places for a in p.axes), *(() if inside is None else inside.axes)}
-        & known.keys()
-    )
+    given = [wide, *places, *([] if inside is None else [inside])]
+    axes = sorted({axis for each in given for axis in each.axes} & known.keys())
     wide = widening.aligned(wide, axes, known)
     tile = _together(box, axes, widening) if widening.mask is None else None
     if tile is not None:
-        kernel.remark("tiles of subgroups that lie side by side are written as one tile")
+        if len(axes) > len(box.own):
+            kernel.remark("tiles of subgroups that lie side by side are written as one tile")
         order = [wide.axes.index(axis) for axis in tile.axes]
         value = kernel.reshape(kernel.transposed(wide.value, order), tile.shape)
-        map_ = (
-            operation.permutation_map if len(box.indices) == len(operation.indices) else _map(box)
-        )
         at = [kernel.as_value(index) for index in tile.first]
         flags = truth_attribute(tuple(box.inside))
-        kernel.emit(TransferWriteOp(value, box.memory, at, flags, None, permutation_map=map_))
+        kernel.emit(TransferWriteOp(value, box.memory, at, flags, None, permutation_map=_map(box)))
         return
     kernel.remark(
         "the tiles of subgroups are scattered, because nothing tells that they lie side by side"

@@ -112,6 +112,7 @@ class Widening:
         mask: Which work-items execute the current operation; None: all.
         lane: The lane that acts for each component of a matrix; None where all lanes do.
         views: What has become of memrefs that differ between work-items.
+        blocks: The memory of descriptors of blocks, and where these begin.
     """
 
     def __init__(self, kernel: TileEmitter, group: WorkGroup, divergence: Divergence) -> None:
@@ -122,6 +123,7 @@ class Widening:
         self.lane: Wide | None = None
         self.mask: Wide | None = None
         self.views: dict[SSAValue, MovingView] = {}
+        self.blocks: dict[SSAValue, tuple[SSAValue, list[Where]]] = {}
         self._values: dict[SSAValue, Wide] = {}
         self._rules = RuleTable()
 

@@ -7,27 +7,15 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    DenseArrayBase,
     IntegerType,
     MemRefType,
-    NoneAttr,
     Signedness,
-    StridedLayoutAttr,
     i64,
 )
-from xdsl.dialects.memref import ExtractStridedMetaDataOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core.pointers import (
-    IntegerToPointerOp,
-    PointerCastOp,
-    PointerToIntegerOp,
-    PointerType,
-)
-from xtile.dialects.core.views import UNKNOWN_EXTENT, ViewOp
-from xtile.dialects.memref.views import ReinterpretCastOp
+from xtile.dialects.core.views import UNKNOWN_EXTENT
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.descriptors import (
     CreateDescOp,
@@ -36,8 +24,9 @@ from xtile.dialects.xegpu.ops.descriptors import (
     UpdateOffsetOp,
 )
 from xtile.rewrite.indices import Index
-from xtile.rewrite.memref_layouts import Layout, layout_of, row_major
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.regions import offset_of, reinterpreted, view_at
 from xtile.translate.xegpu_to_core.raising import Block, Points, Raising
 
 _CASTS = frozenset({"arith.index_cast", "arith.index_castui"})
@@ -91,7 +80,7 @@ def line_of(raising: Raising, source: SSAValue, element: Attribute) -> SSAValue:
     memory, layout = raising.value(source), layout_of(source.type)
     if layout.strides == (1,):
         return memory
-    return reinterpreted(raising, memory, _offset(raising, memory, layout), (1,), (1,))
+    return reinterpreted(raising, memory, offset_of(raising, memory, layout), (1,), (1,))
 
 
 def _region(
@@ -104,23 +93,12 @@ def _region(
     """Memory of a shape and strides that begins where a memref does, or at an address."""
     if isa(source.type, MemRefType):
         memory = raising.value(source)
-        offset = _offset(raising, memory, layout_of(source.type))
+        offset = offset_of(raising, memory, layout_of(source.type))
         return reinterpreted(raising, memory, offset, sizes, strides)
     memref = _memref_at(source, element)
     if memref is not None and UNKNOWN_EXTENT not in sizes:
         return reinterpreted(raising, raising.value(memref), 0, sizes, strides)
-    return _view(raising, _address(raising, source), element, sizes, strides)
-
-
-def _offset(raising: Raising, memory: SSAValue, layout: Layout) -> Index:
-    """How far a memref begins behind the start of its memory, in elements."""
-    if layout.offset is not None:
-        return layout.offset
-    return raising.shared(
-        (ExtractStridedMetaDataOp, memory),
-        (memory,),
-        lambda: raising.emit(ExtractStridedMetaDataOp(memory)).offset,
-    )
+    return view_at(raising, _address(raising, source), element, sizes, strides)
 
 
 def _memref_at(address: SSAValue, element: Attribute) -> SSAValue | None:
@@ -153,95 +131,6 @@ def _address(raising: Raising, source: SSAValue) -> SSAValue:
 
 def _extended(value: SSAValue) -> Operation:
     return arith.ExtUIOp(value, i64)
-
-
-def _view(
-    raising: Raising,
-    address: SSAValue,
-    element: Attribute,
-    sizes: tuple[Index, ...],
-    strides: tuple[Index, ...],
-) -> SSAValue:
-    """What lies at an address, as memory of a shape and strides."""
-    type_ = PointerType.to(element)
-
-    def emit() -> SSAValue:
-        pointer = raising.emit(_pointer(address, type_)).results[0]
-        operation = ViewOp.build(
-            operands=[pointer, [], _unknown(sizes), _unknown(strides)],
-            result_types=[_memref_type(element, 0, sizes, strides, None)],
-            properties={
-                "static_offsets": _static((0,)),
-                "static_sizes": _static(sizes),
-                "static_strides": _static(strides),
-            },
-        )
-        return raising.emit(operation).result
-
-    operands = (address, *_unknown(sizes), *_unknown(strides))
-    return raising.shared((ViewOp, element, address, *sizes, *strides), operands, emit)
-
-
-def _pointer(address: SSAValue, type_: PointerType) -> Operation:
-    """The pointer of an address, which is that of a parameter if the address is."""
-    owner = address.owner
-    if isinstance(owner, PointerToIntegerOp):
-        return PointerCastOp.build(operands=[owner.operands[0]], result_types=[type_])
-    return IntegerToPointerOp.build(operands=[address], result_types=[type_])
-
-
-def reinterpreted(
-    raising: Raising,
-    memory: SSAValue,
-    offset: Index,
-    sizes: tuple[Index, ...],
-    strides: tuple[Index, ...],
-) -> SSAValue:
-    """The memory of a memref with another offset, shape and strides."""
-    source = cast("MemRefType[Attribute]", memory.type)
-    type_ = _memref_type(source.element_type, offset, sizes, strides, source.memory_space)
-    if type_ == source:
-        return memory
-
-    def emit() -> SSAValue:
-        operation = ReinterpretCastOp.build(
-            operands=[memory, _unknown((offset,)), _unknown(sizes), _unknown(strides)],
-            result_types=[type_],
-            properties={
-                "static_offsets": _static((offset,)),
-                "static_sizes": _static(sizes),
-                "static_strides": _static(strides),
-            },
-        )
-        return raising.emit(operation).result
-
-    operands = (memory, *_unknown((offset, *sizes, *strides)))
-    return raising.shared((ReinterpretCastOp, memory, offset, *sizes, *strides), operands, emit)
-
-
-def _memref_type(
-    element: Attribute,
-    offset: Index,
-    sizes: tuple[Index, ...],
-    strides: tuple[Index, ...],
-    space: Attribute | None,
-) -> MemRefType[Attribute]:
-    shape = [size if isinstance(size, int) and size >= 0 else DYNAMIC_INDEX for size in sizes]
-    known = [stride if isinstance(stride, int) else None for stride in strides]
-    start = offset if isinstance(offset, int) else None
-    extents = [None if size == DYNAMIC_INDEX else size for size in shape]
-    is_packed = start == 0 and list(row_major(extents)) == known
-    layout = NoneAttr() if is_packed else StridedLayoutAttr(known, start)
-    return MemRefType(element, shape, layout, space or NoneAttr())
-
-
-def _unknown(numbers: tuple[Index, ...]) -> list[SSAValue]:
-    return [number for number in numbers if not isinstance(number, int)]
-
-
-def _static(numbers: tuple[Index, ...]) -> DenseArrayBase:
-    given = [number if isinstance(number, int) else DYNAMIC_INDEX for number in numbers]
-    return DenseArrayBase.from_list(i64, given)
 
 
 def flat(raising: Raising, block: Block) -> Block:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, VectorType
 
 from xtile.dialects.core import ParallelOp
-from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.dialects.effects import OF_WORK_ITEMS, updates_memory
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import lifting
 from xtile.transforms.tile_linalg.foreach.pattern import (
@@ -29,9 +29,7 @@ def parallel(operation: ParallelOp, kernel: Kernel) -> None:
         DiagnosticError: Work-items or subgroups do different things in it.
     """
     turns = turns_of(operation)
-    inside = operation if turns is None else turns.loop
-    different = [op for op in inside.walk() if op.name in OF_WORK_ITEMS]
-    if different:
+    if _tells_work_items_apart(operation, turns):
         _work_items(operation, kernel)
     elif turns is None or turns.is_of_subgroups:
         from xtile.transforms.tile_linalg.foreach.matrices import matrices
@@ -39,6 +37,18 @@ def parallel(operation: ParallelOp, kernel: Kernel) -> None:
         matrices(operation, turns, kernel)
     else:
         _points(turns, kernel)
+
+
+def _tells_work_items_apart(operation: ParallelOp, turns: Turns | None) -> bool:
+    """Whether it matters who executes something in a region, or how many do."""
+    inside = operation if turns is None else turns.loop
+    if any(nested.name in OF_WORK_ITEMS for nested in inside.walk()):
+        return True
+    updates = [nested for nested in inside.walk() if updates_memory(nested)]
+    if turns is not None and turns.is_of_subgroups:
+        # A subgroup updates a matrix once, and a number as often as it has lanes.
+        return not all(isinstance(nested.results[0].type, VectorType) for nested in updates)
+    return turns is None and bool(updates)
 
 
 def _work_items(operation: ParallelOp, kernel: Kernel) -> None:

@@ -1,0 +1,56 @@
+"""XeGPU of lanes becomes tiles again: fragments are parts of matrices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import xtile
+from tests.seeds import fresh_generator
+
+EXAMPLES = Path(xtile.__file__).parents[1] / "examples"
+
+
+@pytest.mark.parametrize("chip", ["pvc", "dg2"])
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
+def test_product(target: str, chip: str) -> None:
+    """Where lanes hold columns, as on pvc, nothing is moved; on dg2 two lanes share a column."""
+    random = fresh_generator()
+    a = np.asfortranarray(random.standard_normal((32, 64)).astype(np.float16))
+    b = np.asfortranarray(random.standard_normal((64, 8)).astype(np.float16))
+    c = np.full((32, 8), np.nan, np.float32, order="F")
+    lanes = xtile.port(EXAMPLES / "matrix_unit.ir", "xegpu", chip=chip)
+    tiles = xtile.translate(lanes, target, chip="sm_90")
+    text = xtile.to_text(tiles, "mlir")
+    assert chip != "pvc" or "core.gather" not in text
+    xtile.run(tiles, [a, b, c])
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(c, expected, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("target", ["tile", "triton"])
+def test_softmax(target: str) -> None:
+    x = np.asfortranarray(fresh_generator().standard_normal((35, 20)).astype(np.float32))
+    y = np.full((35, 20), np.nan, np.float32, order="F")
+    lanes = xtile.port(EXAMPLES / "softmax.ir", "xegpu", chip="pvc")
+    xtile.run(xtile.translate(lanes, target, chip="sm_90"), [x, y], grid=(3,))
+    powers = np.exp(x.astype(np.float64) - x.max(0))
+    np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
+
+
+def test_flash_attention() -> None:
+    """Addresses, local variables, shuffles and fragments of f16 in one kernel."""
+    random = fresh_generator()
+    shape = (64, 70, 1)
+    q, k, v = (
+        np.asfortranarray(random.standard_normal(shape).astype(np.float16)) for _ in range(3)
+    )
+    o = np.full(shape, np.nan, np.float16, order="F")
+    lanes = xtile.port(EXAMPLES / "flash_attention.ir", "xegpu", chip="pvc")
+    xtile.run(xtile.translate(lanes, "tile", chip="sm_90"), [q, k, v, o, 0.125], grid=(2, 1))
+    a, b, c = (each[:, :, 0].astype(np.float64) for each in (q, k, v))
+    scores = 0.125 * (b.T @ a)
+    powers = np.exp(scores - scores.max(0))
+    np.testing.assert_allclose(o[:, :, 0], c @ (powers / powers.sum(0)), rtol=0, atol=4e-3)
