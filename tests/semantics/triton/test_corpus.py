@@ -27,7 +27,7 @@ def _is_refused(name: str, release: str) -> bool:
     ("name", "release"),
     [
         *product(CASES, [NEWEST]),
-        *one_of(3, product(CASES, [each for each in releases() if each != NEWEST])),
+        *one_of(4, product(CASES, [each for each in releases() if each != NEWEST])),
     ],
 )
 @pytest.mark.parametrize("stage", ["ttir", "ttgir"])

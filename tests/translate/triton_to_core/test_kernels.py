@@ -56,7 +56,7 @@ def test_raised_kernels(name: str, form: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "form"), one_of(2, product(NAMES, FORMS)))
+@pytest.mark.parametrize(("name", "form"), one_of(3, product(NAMES, FORMS)))
 def test_kernels_on_opencl(name: str, form: str) -> None:
     case = CASES[name]()
     arguments, given = _given(case)

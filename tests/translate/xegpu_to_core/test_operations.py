@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.samples import one_of
 from tests.seeds import fresh_generator
 from tests.semantics.xegpu.kernels import DTYPES, random_array, undefined
 from tests.translate.xegpu_to_core.raised import check, kernel, printed
@@ -79,10 +81,10 @@ def _moves(level: Level, load: tuple[str, str, tuple[int, ...]], type: str, at: 
     )
 
 
-@pytest.mark.parametrize("type", ["f32", "bf16", "i8"])
-@pytest.mark.parametrize("at", ["0, 0", "30, 41", "5, 2"])
-@pytest.mark.parametrize("load", LOADS)
-@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    ("name", "load", "at", "type"),
+    one_of(2, product(LEVELS, LOADS, ["0, 0", "30, 41", "5, 2"], ["f32", "bf16", "i8"])),
+)
 def test_loads_of_blocks(name: str, load: str, at: str, type: str) -> None:
     if load == "unchecked" and at != "5, 2":
         at = "0, 0"
@@ -105,9 +107,9 @@ def test_loads_of_packed_blocks(name: str, load: str, type: str) -> None:
     check(_moves(Level(name), PACKED[load], type, "30, 20"), [matrix, out], on_opencl=True)
 
 
-@pytest.mark.parametrize("type", DTYPES)
-@pytest.mark.parametrize("at", ["0, 0", "30, 41", "-3, 7"])
-@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    ("name", "at", "type"), one_of(2, product(LEVELS, ["0, 0", "30, 41", "-3, 7"], DTYPES))
+)
 def test_stores_of_blocks(name: str, at: str, type: str) -> None:
     level = Level(name)
     descriptor = f"!xegpu.tensor_desc<16x32x{type}{level.of_type}>"
