@@ -27,7 +27,7 @@ from xtile.dialects.verification import verify_module
 from xtile.text.diagnostics import Diagnostics
 
 CHUNKS = 6
-KERNELS_PER_CHUNK = 70
+KERNELS_PER_CHUNK = 100
 
 FEATURES = {
     **{f"a memref of order {n}": rf"memref<f32{'x[0-9?]+' * n}[>,]" for n in range(6)},

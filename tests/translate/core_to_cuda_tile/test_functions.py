@@ -84,6 +84,26 @@ def test_hints_are_for_the_chip(chip: str) -> None:
     assert f"optimization_hints=<{chip} = {{occupancy = 2}}>" in text
 
 
+@pytest.mark.parametrize("given", ["", "occupancy = 2 : i32", "num_worker_warps_per_cta = 8 : i32"])
+def test_an_entry_that_allocates_memory_has_one_warp(given: str) -> None:
+    """tileiras 13.5 lets other warps overwrite the address before each of them has read it."""
+    hints = f", core.tile_hints = {{{given}}}" if given else ""
+    text = f"""
+    gpu.module @m {{
+      gpu.func @k(%x: memref<64xf32>) kernel attributes {{core.level = "tile"{hints}}} {{
+        %c0 = arith.constant 0 : index
+        %m = memref.alloca() : memref<64xf32>
+        %v = memref.load %x[%c0] : memref<64xf32>
+        memref.store %v, %m[%c0] : memref<64xf32>
+        gpu.return
+      }}
+    }}"""
+    entry = printed(translate_module(read(text), NVIDIA.chips["sm_90"]))
+    found = re.findall(r"optimization_hints=<sm_90 = \{(.*)\}>", entry)
+    others = ["occupancy = 2"] if "occupancy" in given else []
+    assert found == [", ".join(["num_worker_warps_per_cta = 1", *others])]
+
+
 def _products(columns: int, count: int, attributes: str) -> str:
     types = f"vector<128x64xf16>, vector<64x{columns}xf16>, vector<128x{columns}xf32>"
     a, b, c = types.split(", ")

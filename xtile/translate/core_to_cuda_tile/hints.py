@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from math import prod
+from typing import cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
+from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute
 
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
@@ -20,18 +22,36 @@ from xtile.targets.target import Target
 _OWN_CHOICE = 4
 """The warps that `tileiras` 13.5 takes without a hint."""
 
+_WARPS = "num_worker_warps_per_cta"
+
+_OF_ONE_WARP = {_WARPS: IntegerAttr(1, i32)}
+"""The hint of an entry that allocates memory.
+
+One warp allocates it and puts the address into shared memory. `tileiras` 13.5 does not wait there
+until the other warps have read it, so the next exchange between warps may overwrite it.
+"""
+
 
 def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
     """The hints of an entry: for the device, or for each one that is named."""
-    hints = function.attributes.get(TILE_HINTS_ATTRIBUTE)
-    if not isinstance(hints, DictionaryAttr) or not hints.data:
-        warps = _warps_for_products(function, target)
-        if warps <= _OWN_CHOICE:
-            return None
-        hints = DictionaryAttr({"num_worker_warps_per_cta": IntegerAttr(warps, i32)})
-    if all(isinstance(each, DictionaryAttr) for each in hints.data.values()):
-        return OptimizationHintsAttr(hints)
-    return OptimizationHintsAttr(DictionaryAttr({target.name: hints}))
+    given = function.attributes.get(TILE_HINTS_ATTRIBUTE)
+    hints = dict(given.data) if isinstance(given, DictionaryAttr) else {}
+    allocates = any(isinstance(each, AllocaOp) for each in walk(function))
+    if hints and all(isinstance(each, DictionaryAttr) for each in hints.values()):
+        chips = cast("dict[str, DictionaryAttr]", hints)
+        if allocates:
+            chips = {
+                chip: DictionaryAttr({**each.data, **_OF_ONE_WARP}) for chip, each in chips.items()
+            }
+        return OptimizationHintsAttr(DictionaryAttr(chips))
+    warps = 0 if hints else _warps_for_products(function, target)
+    if warps > _OWN_CHOICE:
+        hints[_WARPS] = IntegerAttr(warps, i32)
+    if allocates:
+        hints |= _OF_ONE_WARP
+    if not hints:
+        return None
+    return OptimizationHintsAttr(DictionaryAttr({target.name: DictionaryAttr(hints)}))
 
 
 def _warps_for_products(function: FuncOp, target: Target) -> int:
