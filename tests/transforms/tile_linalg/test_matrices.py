@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from string import Template
 
+import numpy as np
 import pytest
 
 import xtile
 from tests.backends.intel.random_arguments import any_numbers, plain_numbers
 from tests.transforms.distribute.kernels import printed
 from tests.transforms.tile_linalg.from_source import Shape, check, tiled
-from xtile.text.diagnostics import DiagnosticError
 
 COPY = """
 func @k(%x: memref<f32x?x?>, %y: memref<f32x?x?>) {
@@ -166,25 +166,24 @@ def test_a_matrix_that_is_no_tile_ends_with_the_memory() -> None:
     ]
 
 
-REFUSED = {
-    "atomics": (
-        "%o = atomic_add.device.relaxed %f, %x[%i,%j] : f32",
-        "atomic_add.device.relaxed is done by every work-item here, which is not lifted to tiles",
-    ),
+UPDATE = """
+func @k(%x: memref<f32x?x?>, %f: f32) {
+    %z = constant 0 : index
+    %n = constant 9 : index
+    foreach_tile (%i,%j)=(%z,%z),(%n,%n) as (%h,%w)<=(16,1) {
+        %o = atomic_add.device.relaxed %f, %x[%i,%j] : f32
+    }
 }
+"""
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name: str) -> None:
-    body, message = REFUSED[name]
-    text = f"""func @k(%x: memref<f32x?x?>, %f: f32) {{
-        %z = constant 0 : index
-        %n = constant 9 : index
-        foreach_tile (%i,%j)=(%z,%z),(%n,%n) as (%h,%w)<=(16,1) {{
-            {body}
-        }}
-    }}"""
-    with pytest.raises(DiagnosticError) as error:
-        tiled(xtile.parse(text, language="tensorlang"))
-    assert message in str(error.value)
-    assert "<text>:5." in str(error.value)
+@pytest.mark.parametrize("language", [None, "cuda_tile", "triton"])
+def test_every_work_item_updates(language: str | None) -> None:
+    """A tile has one subgroup of 16."""
+    module = xtile.parse(UPDATE, language="tensorlang")
+    if language is not None:
+        module = xtile.translate(module, language, chip="sm_90")
+    x = np.zeros((9, 9), np.float32, order="F")
+    xtile.run(module, [x, 2.0])
+    assert [*x[0]] == [32.0] * 9
+    assert not x[1:].any()
