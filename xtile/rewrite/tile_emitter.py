@@ -10,9 +10,11 @@ from xdsl.dialects import arith, ub
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    ArrayAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
     IndexType,
+    IntegerAttr,
     VectorType,
     i64,
 )
@@ -27,6 +29,7 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.positions import ExtractOp
 from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
+from xtile.dialects.vector.slices import ExtractStridedSliceOp, InsertStridedSliceOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.indices import Index
 
@@ -154,6 +157,26 @@ class TileEmitter(Emitter):
         dynamic, properties = _position(at)
         return self.compute(VectorInsertOp, [part, whole, dynamic], whole.type, properties)
 
+    def slice(self, value: SSAValue, offsets: Sequence[int], sizes: Sequence[int]) -> SSAValue:
+        """So many elements of a vector along each dimension, from an offset on."""
+        if tuple(sizes) == shape_of(value.type):
+            return value
+        properties = {
+            "offsets": _numbers(offsets),
+            "sizes": _numbers(sizes),
+            "strides": _numbers([1] * len(sizes)),
+        }
+        type_ = with_shape(value.type, sizes)
+        return self.compute(ExtractStridedSliceOp, [value], type_, properties)
+
+    def with_slice(self, whole: SSAValue, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
+        """A vector with other elements from an offset on along each dimension."""
+        if part.type == whole.type:
+            return part
+        rank = len(shape_of(part.type))
+        properties = {"offsets": _numbers(offsets), "strides": _numbers([1] * rank)}
+        return self.compute(InsertStridedSliceOp, [part, whole], whole.type, properties)
+
     def joined(self, parts: Sequence[SSAValue], axis: int) -> SSAValue:
         """Vectors of one shape as the parts of a new dimension, which becomes dimension `axis`."""
         shape = shape_of(parts[0].type)
@@ -161,6 +184,10 @@ class TileEmitter(Emitter):
         for number, part in enumerate(parts):
             whole = self.with_part(whole, part, [number])
         return self.transposed(whole, [*range(1, axis + 1), 0, *range(axis + 1, len(shape) + 1)])
+
+
+def _numbers(numbers: Sequence[int]) -> ArrayAttr[IntegerAttr[Any]]:
+    return ArrayAttr([IntegerAttr(number, i64) for number in numbers])
 
 
 def _position(at: Sequence[Index]) -> tuple[list[SSAValue], dict[str, Attribute]]:

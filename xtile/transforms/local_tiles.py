@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -44,7 +43,6 @@ from xtile.dialects.effects import written_operands
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.emitter import AnyMemRef
@@ -323,18 +321,6 @@ class _Promotion(TileEmitter):
             value, [math.prod(access.shape[i] for i in line.along) for line in lines]
         )
 
-    def part_of(self, tile: SSAValue, offsets: Sequence[int], sizes: Sequence[int]) -> SSAValue:
-        """A box of a tile."""
-        if tuple(sizes) == shape_of(tile.type):
-            return tile
-        names = {"offsets": offsets, "sizes": sizes, "strides": [1] * len(sizes)}
-        properties = {
-            name: ArrayAttr([IntegerAttr(number, i64) for number in numbers])
-            for name, numbers in names.items()
-        }
-        type_ = with_shape(tile.type, sizes)
-        return self.compute(ExtractStridedSliceOp, [tile], type_, properties)
-
     def with_box(self, tile: SSAValue, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
         """A tile with another box, which is repeated and then selected."""
         whole, sizes = shape_of(tile.type), shape_of(part.type)
@@ -395,7 +381,7 @@ class _Promotion(TileEmitter):
             flat = self.reshape(tile, [math.prod(shape_of(tile.type))])
             return self.gathered(flat, self.positions(access))
         sizes = [math.prod(access.shape[i] for i in line.along) for line in lines]
-        return self.split(self.part_of(tile, offsets, sizes), access, lines)
+        return self.split(self.slice(tile, offsets, sizes), access, lines)
 
     def position(self, access: _Access) -> Index:
         """The position of one element in memory, row by row."""
@@ -420,7 +406,7 @@ class _Promotion(TileEmitter):
         if lines is not None and offsets is not None:
             part = self.merged(value, access, lines)
             if access.mask is not None:
-                before = self.part_of(tile, offsets, shape_of(part.type))
+                before = self.slice(tile, offsets, shape_of(part.type))
                 part = self.selected(self.merged(access.mask, access, lines), part, before)
             self.held[access.memory] = self.with_box(tile, part, offsets)
             return

@@ -20,7 +20,6 @@ from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core.elements import GatherOp
-from xtile.dialects.vector.slices import ExtractStridedSliceOp, InsertStridedSliceOp
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.transforms.lift.widening import Wide, Widening
 from xtile.transforms.lift.work_group import COLUMN, own_axes
@@ -88,15 +87,7 @@ def slice_of(
 ) -> SSAValue:
     """A part of a value that begins at indices of some axes."""
     shape = [sizes.get(axis, size) for axis, size in wide.sizes.items()]
-    properties = {
-        "offsets": _numbers([first.get(axis, 0) for axis in wide.axes]),
-        "sizes": _numbers(shape),
-        "strides": _numbers([1] * len(shape)),
-    }
-    type_ = with_shape(wide.value.type, shape)
-    if type_ == wide.value.type:
-        return wide.value
-    return widening.kernel.compute(ExtractStridedSliceOp, [wide.value], type_, properties)
+    return widening.kernel.slice(wide.value, [first.get(axis, 0) for axis in wide.axes], shape)
 
 
 def with_slice(
@@ -109,10 +100,7 @@ def with_slice(
     blocks = zip(offsets, shape_of(part.type), wide.sizes.values(), strict=True)
     if all(offset % size == 0 == whole % size for offset, size, whole in blocks):
         return _with_block(widening, wide, part, offsets)
-    properties = {"offsets": _numbers(offsets), "strides": _numbers([1] * len(wide.axes))}
-    return widening.kernel.compute(
-        InsertStridedSliceOp, [part, wide.value], wide.value.type, properties
-    )
+    return widening.kernel.with_slice(wide.value, part, offsets)
 
 
 def _with_block(widening: Widening, wide: Wide, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
@@ -133,10 +121,6 @@ def _with_block(widening: Widening, wide: Wide, part: SSAValue, offsets: Sequenc
         condition = is_it if condition is None else widening.both(condition, is_it)
     assert condition is not None
     return widening.select(condition, Wide((repeated,), wide.axes), wide).value
-
-
-def _numbers(numbers: Sequence[int]) -> ArrayAttr[IntegerAttr[Any]]:
-    return ArrayAttr([IntegerAttr(number, i64) for number in numbers])
 
 
 def _given(operation: Operation, name: str) -> list[int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, VectorType
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
@@ -217,8 +217,6 @@ def read_box(box: Box, axes: Sequence[int], padding: Wide, widening: Widening) -
 
 
 def _map(box: Box) -> AffineMapAttr:
-    from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
-
     results = [AffineConstantExpr(0) if d is None else AffineDimExpr(d) for d in box.along]
     return AffineMapAttr(AffineMap(len(box.indices), 0, tuple(results)))
 

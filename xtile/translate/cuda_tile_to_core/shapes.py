@@ -11,21 +11,18 @@ from typing import Any, cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
     IntegerAttr,
-    i64,
 )
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.ops.core import CatOp, ConstantOp, ExtractOp, PermuteOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.dialects.shapes import as_vector
-from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.rewrite.tile_emitter import shape_of, with_shape
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
 
@@ -99,13 +96,7 @@ def _slice(
                 f"there is no part {numbers[axis]} along dimension {axis}: a size of {extent} has "
                 f"{extent // size} parts of size {size}, which are counted from 0"
             )
-    lists = {"offsets": offsets, "sizes": part, "strides": [1] * len(part)}
-    properties = {
-        name: ArrayAttr(IntegerAttr(each, i64) for each in each_list)
-        for name, each_list in lists.items()
-    }
-    type_ = with_shape(value.type, part)
-    return raising.compute(ExtractStridedSliceOp, [value], type_, properties)
+    return raising.slice(value, offsets, part)
 
 
 def _part(raising: Raising, value: SSAValue, part: Sequence[int], at: Sequence[Index]) -> SSAValue:

@@ -15,7 +15,6 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
 from xtile.translate.tiles_to_xegpu.reductions import reduce_kind
-from xtile.translate.tiles_to_xegpu.slices import part_of
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:
@@ -25,7 +24,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
     shape = shape_of(positions.type)
     source = lowering.value(operation.source)
     sizes = [size if i != axis else shape_of(source.type)[axis] for i, size in enumerate(shape)]
-    source = part_of(lowering, source, [0] * len(sizes), sizes)
+    source = lowering.slice(source, [0] * len(sizes), sizes)
     others = [i for i in range(len(shape)) if i != axis]
     lines = lowering.transposed(source, [axis, *others])
     one = [1 if i == axis else size for i, size in enumerate(shape)]

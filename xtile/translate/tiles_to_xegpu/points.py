@@ -33,7 +33,6 @@ from xtile.translate.tiles_to_xegpu.lowering import (
     vector_like,
 )
 from xtile.translate.tiles_to_xegpu.memory import is_in_local_memory, line_of, position_of
-from xtile.translate.tiles_to_xegpu.slices import inserted, part_of
 
 
 @dataclass(frozen=True)
@@ -226,7 +225,7 @@ def update(lowering: Lowering, kind: AtomicRMWKind, value: SSAValue, access: Acc
     old = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given, layout=layout)).result
     if not shape:
         return lowering.part(old, [0])
-    return lowering.reshape(part_of(lowering, old, [0], [count]), shape)
+    return lowering.reshape(lowering.slice(old, [0], [count]), shape)
 
 
 def _encoding(access: Access) -> ScatterTensorDescAttr:
@@ -240,7 +239,7 @@ def _line(lowering: Lowering, value: SSAValue, count: int, whole: int) -> SSAVal
     if count == whole:
         return line
     zeros = lowering.constant(0, vector_like([whole], cast("Any", line.type).element_type))
-    return inserted(lowering, line, zeros, [0])
+    return lowering.with_slice(zeros, line, [0])
 
 
 RULES: dict[str, Rule] = {

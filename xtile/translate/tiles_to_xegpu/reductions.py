@@ -32,7 +32,6 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
-from xtile.translate.tiles_to_xegpu.slices import inserted, part_of
 
 Tuple = list[SSAValue]
 """A vector, or a part of one, for each that is combined."""
@@ -67,7 +66,7 @@ def _reduce(operation: ReduceOp, lowering: Lowering) -> None:
 def _replaced(lowering: Lowering, whole: SSAValue, first: SSAValue, axis: int) -> SSAValue:
     """A vector with what it begins with along an axis replaced."""
     shape = shape_of(whole.type)
-    return first if shape[axis] == 1 else inserted(lowering, first, whole, [0] * len(shape))
+    return first if shape[axis] == 1 else lowering.with_slice(whole, first, [0] * len(shape))
 
 
 def _along(lowering: Lowering, value: SSAValue, axis: int, start: int, count: int) -> SSAValue:
@@ -75,7 +74,7 @@ def _along(lowering: Lowering, value: SSAValue, axis: int, start: int, count: in
     shape = list(shape_of(value.type))
     offsets = [start if i == axis else 0 for i in range(len(shape))]
     shape[axis] = count
-    return part_of(lowering, value, offsets, shape)
+    return lowering.slice(value, offsets, shape)
 
 
 def _scan(operation: ScanOp, lowering: Lowering) -> None:
@@ -93,7 +92,7 @@ def _scan(operation: ScanOp, lowering: Lowering) -> None:
         made = combined(lowering, operation, earlier, later)
         at = [distance if i == axis and not operation.reverse else 0 for i in range(len(shape))]
         values = [
-            inserted(lowering, part, whole, at) for part, whole in zip(made, values, strict=True)
+            lowering.with_slice(whole, part, at) for part, whole in zip(made, values, strict=True)
         ]
         distance *= 2
     for total, value in zip(operation.totals, values, strict=True):

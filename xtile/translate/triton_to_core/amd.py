@@ -10,7 +10,6 @@ from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     Float4E2M1FNType,
     Float8E8M0FNUType,
     IntegerAttr,
@@ -52,7 +51,6 @@ from xtile.dialects.triton.tt.enumerations import (
 )
 from xtile.dialects.triton.ttg.ops import Fp4ToFpOp
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.triton_to_core.arithmetic import converted
@@ -131,13 +129,7 @@ def _compare_and_swap(operation: BufferAtomicCASOp, raising: Raising) -> None:
 def _extract_slice(operation: ExtractSliceOp, raising: Raising) -> None:
     value, type_ = raising.value(operation.source), raising.type(operation.result.type)
     offsets = [int(each) for each in operation.static_offsets.get_values()]
-    shape = shape_of(type_)
-    lists = {"offsets": offsets, "sizes": shape, "strides": [1] * len(shape)}
-    properties = {
-        name: ArrayAttr(IntegerAttr(each, i64) for each in given) for name, given in lists.items()
-    }
-    made = raising.compute(ExtractStridedSliceOp, [value], type_, properties)
-    raising.define(operation.result, made)
+    raising.define(operation.result, raising.slice(value, offsets, shape_of(type_)))
 
 
 def _concat(operation: ConcatOp, raising: Raising) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
@@ -34,7 +34,6 @@ from xtile.dialects.triton.ttg.ops import (
     MemDescTransOp,
 )
 from xtile.dialects.triton.ttg.types import MemDescType
-from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
@@ -198,12 +197,7 @@ def _cut(raising: Raising, src: SSAValue, result: SSAValue, offsets: Sequence[In
     numbers = [offset for offset in offsets[count:] if isinstance(offset, int)]
     if len(numbers) != len(shape):
         raise raising.error("where this view begins must be known")
-    lists = {"offsets": numbers, "sizes": shape, "strides": [1] * len(shape)}
-    properties = {
-        name: ArrayAttr(IntegerAttr(each, i64) for each in given) for name, given in lists.items()
-    }
-    type_ = with_shape(value.type, shape)
-    raising.define(result, raising.compute(ExtractStridedSliceOp, [value], type_, properties))
+    raising.define(result, raising.slice(value, numbers, shape))
 
 
 def _trans(operation: MemDescTransOp, raising: Raising) -> None:
