@@ -55,6 +55,13 @@ _POINTER_DEPTHS = {Role.POINTER: 1, Role.SIZES: 1, Role.STRIDES: 1, Role.POINTER
 """How often an argument must be followed to its number; 0 where it is one."""
 
 
+DIVISIBLE_BY = 16
+"""What code may rely on to divide addresses, in bytes, and numbers, if a launch finds it.
+
+Source: tileiras 13.5, remark "base pointer not 16-byte aligned"; Triton 3.9, `tt.divisibility`.
+"""
+
+
 @dataclass(frozen=True)
 class KernelArgument:
     """One argument of a kernel.

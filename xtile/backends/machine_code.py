@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xtile.arguments.calling_convention import DIVISIBLE_BY
 from xtile.arguments.launch_checks import LaunchCheck
 from xtile.arguments.signature import Signature
 from xtile.targets import AMD, NVIDIA, Vendor
@@ -72,6 +73,10 @@ class Promises:
     divisible: frozenset[int] = frozenset()
     in_reach: frozenset[int] = frozenset()
 
+    def __and__(self, other: Promises) -> Promises:
+        """What both promise."""
+        return Promises(self.divisible & other.divisible, self.in_reach & other.in_reach)
+
     def __str__(self) -> str:
         divisible, in_reach = (
             " ".join(map(str, sorted(numbers))) for numbers in (self.divisible, self.in_reach)
@@ -107,6 +112,12 @@ class KernelInterface:
     scratch: tuple[Scratch, ...] = ()
     divisors: tuple[int, ...] = ()
     in_reach: tuple[int, ...] = ()
+
+    @property
+    def promises(self) -> Promises:
+        """What it relies on of the parameters of the machine code."""
+        divisible = (i for i, each in enumerate(self.divisors) if each % DIVISIBLE_BY == 0)
+        return Promises(frozenset(divisible), frozenset(self.in_reach))
 
 
 @dataclass(frozen=True)

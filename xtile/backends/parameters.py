@@ -8,7 +8,7 @@ Source: seen on cubins of tileiras 13.3 and 13.5 on an H200; CUDA Tile IR 13.3, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 from xtile.arguments.calling_convention import KernelArgument, source_arguments
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Parameter, Signature
+from xtile.dialects.core.signature import Role
 from xtile.dialects.tensorlang.types import MemrefType
 
 POINTER_SIZE = 8
@@ -70,6 +71,27 @@ def values_of(signature: Signature) -> Iterator[tuple[int, KernelArgument]]:
         for part in convention:
             for _ in sizes_of(part):
                 yield index, part
+
+
+def numbers_of_memrefs(signature: Signature, roles: Collection[Role]) -> frozenset[int]:
+    """The numbers of the parameters of machine code that are what roles say of memrefs.
+
+    Raises:
+        ArgumentError: A kernel cannot have such a parameter.
+    """
+    return frozenset(
+        number
+        for number, (index, part) in enumerate(values_of(signature))
+        if part.role in roles and is_memref(signature.parameters[index])
+    )
+
+
+def pointers_to_memrefs(signatures: Iterable[Signature]) -> frozenset[int]:
+    """The numbers of the parameters of machine code that are addresses of memrefs."""
+    numbers: set[int] = set()
+    for signature in signatures:
+        numbers |= numbers_of_memrefs(signature, {Role.POINTER})
+    return frozenset(numbers)
 
 
 def is_memref(parameter: Parameter) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.arguments.launch_checks import LaunchCheck, first_failing
 from xtile.arguments.signature import Signature
+from xtile.backends.machine_code import NO_PROMISES, KernelInterface, Promises
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
+from xtile.dialects.core.signature import Role
 from xtile.launch.executable import (
     CUDA_NAME,
     HIP_NAME,
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from xtile.backends.gpu.driver import GpuDevice
     from xtile.backends.gpu.platform import Platform
     from xtile.backends.gpu.session import LoadedKernel, Session
-    from xtile.backends.machine_code import MachineCode, Promises
+    from xtile.backends.machine_code import MachineCode
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,9 @@ class GpuExecutable:
         stream: The stream that it runs in.
         for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
         for_wrapping: Makes it ready for offsets that wrap around; None where it is.
-        for_promises: Makes it ready for launches of which something more is known; None where no
+        for_promises: Makes it ready for launches of which something else is known; None where no
             code relies on that.
+        usable: The most that code can rely on of what a launch finds.
     """
 
     signature: Signature
@@ -84,6 +88,7 @@ class GpuExecutable:
     for_overlaps: Callable[[], GpuExecutable] | None
     for_wrapping: Callable[[], GpuExecutable] | None = None
     for_promises: Callable[[Promises], GpuExecutable] | None = None
+    usable: Promises = NO_PROMISES
 
     @property
     def is_host(self) -> bool:
@@ -115,23 +120,51 @@ class GpuExecutable:
         return suited(self, self.for_overlaps, arguments, reason)
 
     @property
+    def has_plans(self) -> bool:
+        """Whether launches on arrays of layouts that are known need nothing else to be found."""
+        from xtile.backends.parameters import numbers_of_memrefs
+
+        of_memory = numbers_of_memrefs(self.signature, frozenset(Role))
+        return not self.checks and self.usable.divisible <= of_memory
+
+    @property
     def checks(self) -> Sequence[LaunchCheck]:
         """What the machine code relies on, where there is another one for other launches."""
-        interface = self.made.kernels.get(self.signature.name)
-        return () if interface is None or self.for_wrapping is None else interface.checks
+        return () if self.for_wrapping is None else self._interface.checks
+
+    @property
+    def _interface(self) -> KernelInterface:
+        return self.made.kernels.get(self.signature.name, KernelInterface())
 
     def checked(self, arguments: Sequence[BoundArgument], grid: Grid) -> GpuExecutable:
         """The kernel itself, or one that relies on what is so in a launch.
 
         Where a check fails, that is one that relies on none.
         """
-        if self.for_promises is not None:
-            from xtile.backends.gpu.promises import promises_of
+        executable = self._relying(arguments)
+        wrapping = executable.for_wrapping
+        if wrapping is None or first_failing(executable.checks, arguments, grid) is None:
+            return executable
+        return wrapping().checked(arguments, grid)
 
-            return self.for_promises(promises_of(self.signature, arguments))
-        if self.for_wrapping is None or first_failing(self.checks, arguments, grid) is None:
+    def _relying(self, arguments: Sequence[BoundArgument]) -> GpuExecutable:
+        """The kernel itself, or one that relies on neither more nor less than a launch finds."""
+        if self.for_promises is None:
             return self
-        return self.for_wrapping()
+        from xtile.backends.gpu.promises import promises_of
+
+        found = promises_of(self.signature, arguments) & self.usable
+        if found == self._interface.promises & self.usable:
+            return self
+        others = self._variants.others
+        if found not in others:
+            others[found] = self.for_promises(found)
+        return others[found]
+
+    @property
+    def _variants(self) -> _Variants:
+        position = (self.gpus.name, self.device.ordinal, self.key, self.signature.name)
+        return kept_variants.get(position, _Variants)
 
     def launch(
         self,
@@ -175,21 +208,25 @@ class GpuExecutable:
 
         if takes_pointers(self.signature) and isinstance(arguments, list | tuple | Mapping):
             arguments = flattened(self.signature, arguments)
-        # Of other launches there is more to know than their layout.
-        has_plans = not self.checks and self.for_promises is None
-        if has_plans:
-            session, kernel = self.loaded()
+        variants = self._variants
+        for executable in variants.planned.values():
+            session, kernel = executable.loaded()
             repeated = kernel.plans.repeated(self.signature, arguments)
             if repeated is not None:
                 name = self.signature.name
                 seconds = launch_again(kernel, session, name, repeated, grid, self.stream)
                 return LaunchResult(str(self.device), seconds)
         bound = bind(self.signature, arguments)
+        relying = self._relying(bound)
         suited = self.suited(bound).checked(bound, grid)
         session, kernel = suited.loaded()
         seconds = launch(kernel, session, self.signature, bound, grid, self.stream)
-        if suited is self and has_plans:
-            kernel.plans.remember(kernel.conventions, self.signature, arguments, bound)
+        if suited is relying and suited.has_plans:
+            kernel.plans.remember(
+                *(kernel.conventions, self.signature, arguments, bound),
+                by_divisor=bool(self.usable.divisible),
+            )
+            variants.planned[suited.key] = suited
         return LaunchResult(str(self.device), seconds)
 
     def run_host(
@@ -201,6 +238,23 @@ class GpuExecutable:
             ArgumentError: Always.
         """
         raise ArgumentError(f"@{self.signature.name} is a kernel")
+
+
+@dataclass
+class _Variants:
+    """What a kernel became for launches of which different things are known.
+
+    Attributes:
+        others: For what a launch finds the kernel that relies on it.
+        planned: Those that keep plans of launches, by their keys.
+    """
+
+    others: dict[Promises, GpuExecutable] = field(default_factory=dict[Promises, GpuExecutable])
+    planned: dict[str, GpuExecutable] = field(default_factory=dict[str, GpuExecutable])
+
+
+kept_variants: RecentlyUsed[_Variants] = RecentlyUsed(TEXTS)
+"""Those of the kernels that were launched, by GPU, text and name."""
 
 
 def _check_block(name: str, block: Grid | None) -> None:
@@ -263,7 +317,7 @@ def load(
         wanted: The GPU.
         may_overlap: Whether it is compiled for arguments that overlap.
         may_wrap: Whether it is compiled for offsets that wrap around.
-        promises: What a launch has found; None before one.
+        promises: What a launch has found; None for what is expected of launches.
 
     Raises:
         ArgumentError: There is no such function, or it is code of the host.
@@ -271,16 +325,13 @@ def load(
         DiagnosticError: The text has errors, or cannot be compiled for the GPU.
     """
     from xtile.backends.gpu.platform import Variant
-    from xtile.backends.machine_code import NO_PROMISES, KernelInterface
     from xtile.launch.compiled import choose_kernel
     from xtile.launch.gpu_compiled import compilation_note, compiled_kernels
 
     gpus = platform_named(wanted.device)
     device, reason = _find(wanted, gpus.platform)
     chip = wanted.chip or (device.chip if device is not None else None)
-    variant = Variant(
-        chip or gpus.platform.format.vendor.default, may_overlap, may_wrap, promises or NO_PROMISES
-    )
+    variant = Variant(chip or gpus.platform.format.vendor.default, may_overlap, may_wrap, promises)
     key, ready = compiled_kernels(kernel, variant, gpus)
     signature = choose_kernel(ready.made.signatures, ready.hosts, kernel.entry)
     if not ready.is_from_text and wanted.ordinal is None and wanted.chip is None:
@@ -291,17 +342,21 @@ def load(
     _check_chip(ready.made, device, gpus.platform)
 
     def other(*, may_overlap: bool, may_wrap: bool) -> Callable[[], GpuExecutable]:
-        return partial(load, kernel, wanted, may_overlap=may_overlap, may_wrap=may_wrap)
+        return partial(
+            *(load, kernel, wanted),
+            may_overlap=may_overlap,
+            may_wrap=may_wrap,
+            promises=promises,
+        )
 
     maker, is_from_text = gpus.maker, ready.is_from_text
     has_overlaps = is_from_text and maker.compiles_overlaps
     has_wrapping = is_from_text and maker.compiles_wrapping and not may_wrap
-    # A kernel that was written for Triton says itself what it relies on.
-    is_translated = bool(ready.made.kernels.get(signature.name, KernelInterface()).disjoint)
-    has_promises = is_from_text and maker.compiles_promises and promises is None and is_translated
+    interface = ready.made.kernels.get(signature.name, KernelInterface())
+    usable = maker.usable(signature, interface) if is_from_text else NO_PROMISES
 
     def for_promises(found: Promises) -> GpuExecutable:
-        return load(kernel, wanted, promises=found)
+        return load(*(kernel, wanted), may_overlap=may_overlap, may_wrap=may_wrap, promises=found)
 
     return GpuExecutable(
         signature,
@@ -312,7 +367,8 @@ def load(
         wanted.stream,
         other(may_overlap=True, may_wrap=may_wrap) if has_overlaps else None,
         other(may_overlap=may_overlap, may_wrap=True) if has_wrapping else None,
-        for_promises if has_promises else None,
+        for_promises if promises is None and usable != NO_PROMISES else None,
+        usable,
     )
 
 

@@ -20,6 +20,7 @@ from xtile.backends.amd.hip import driver as driver_module
 from xtile.backends.amd.hip import platform as platform_module
 from xtile.backends.amd.hip.driver import HipDriver
 from xtile.backends.amd.hsaco import kernels_of
+from xtile.launch.gpu import kept_variants
 
 OK = 0
 OUT_OF_MEMORY = 2
@@ -227,3 +228,4 @@ def forget() -> None:
     """Forgets the GPUs and what was loaded into them."""
     device_module.find_devices.cache_clear()
     platform_module.session_of.cache_clear()
+    kept_variants.clear()

@@ -20,6 +20,7 @@ from xtile.backends.nvidia.cuda import device as device_module
 from xtile.backends.nvidia.cuda import driver as driver_module
 from xtile.backends.nvidia.cuda import platform as platform_module
 from xtile.backends.nvidia.cuda.driver import Driver
+from xtile.launch.gpu import kept_variants
 
 OK = 0
 INVALID_VALUE = 1
@@ -300,3 +301,4 @@ def forget() -> None:
     """Forgets the GPUs and what was loaded into them."""
     device_module.find_devices.cache_clear()
     platform_module.session_of.cache_clear()
+    kept_variants.clear()

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from xtile.arguments.binding import BoundArgument
-from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import DIVISIBLE_BY, KernelArgument
 from xtile.arguments.device_memory import DeviceView
 from xtile.arguments.gpu_arrays import GpuMemory, address_and_stream, layout_of
 from xtile.arguments.scalars import convert_scalar
@@ -88,6 +88,7 @@ class _Array:
         is_written: Whether the kernel writes to it.
         is_noalias: Whether the kernel relies on it that no other array overlaps it.
         rest: The kernel's parameters behind the pointer.
+        is_divisible: Whether 16 divides the kernel's address; None where no code relies on that.
     """
 
     before: int
@@ -96,15 +97,17 @@ class _Array:
     is_written: bool
     is_noalias: bool
     rest: tuple[bytes, ...]
+    is_divisible: bool | None
 
     def values(self, value: Any, positions: Positions) -> Sequence[bytes] | None:
         """The kernel's parameters for an array, which is noted; None if it is misplaced."""
         address, stream = address_and_stream(value)
-        if address % self.alignment:
+        start = address - self.before
+        if address % self.alignment or self.is_divisible is (start % DIVISIBLE_BY != 0):
             return None
         positions.streams.add(stream)
         positions.ranges.append((address, address + self.size, self.is_written, self.is_noalias))
-        return ((address - self.before).to_bytes(POINTER_SIZE, "little"), *self.rest)
+        return (start.to_bytes(POINTER_SIZE, "little"), *self.rest)
 
 
 @dataclass(frozen=True)
@@ -160,14 +163,24 @@ class Plans:
         signature: Signature,
         arguments: Arguments,
         bound: Sequence[BoundArgument],
+        *,
+        by_divisor: bool = False,
     ) -> None:
-        """Keeps the layout of a launch that has worked, if its arrays lie on the GPU."""
+        """Keeps the layout of a launch that has worked, if its arrays lie on the GPU.
+
+        Args:
+            conventions: The parameters of the kernel, for each one of the function.
+            signature: The function's.
+            arguments: As the caller gave them.
+            bound: What they are.
+            by_divisor: Whether other code may be better if 16 divides other addresses.
+        """
         values = _in_order(signature, arguments)
         layouts = None if values is None else _layouts(values)
         if layouts is None or len(self._plans) >= _PLANS:
             return
         steps = [
-            _step(parameter, convention, argument, index in signature.written)
+            _step(parameter, convention, argument, index in signature.written, by_divisor)
             for index, (parameter, convention, argument) in enumerate(
                 zip(signature.parameters, conventions, bound, strict=True)
             )
@@ -205,6 +218,7 @@ def _step(
     convention: Sequence[KernelArgument],
     argument: BoundArgument,
     is_written: bool,
+    by_divisor: bool,
 ) -> _Scalar | _Array | None:
     """How an argument becomes parameters of the kernel; None where that takes more than this."""
     if isinstance(argument, DeviceView) and isinstance(argument.memory, GpuMemory):
@@ -215,7 +229,9 @@ def _step(
         alignment = math.lcm(natural, promised_alignment(parameter))
         size = size_in_bytes(parameter, argument.shape, argument.strides)
         before, is_noalias = bytes_before(parameter), parameter.is_noalias
-        return _Array(before, alignment, size, is_written, is_noalias, tuple(rest))
+        start = argument.memory.address - before
+        is_divisible = start % DIVISIBLE_BY == 0 if by_divisor else None
+        return _Array(before, alignment, size, is_written, is_noalias, tuple(rest), is_divisible)
     if convention[0].role is Role.VALUE and not parameter.may_be_address:
         return _Scalar(parameter, convention[0]) if hasattr(argument, "tobytes") else None
     return None

@@ -11,7 +11,7 @@ from xtile.backends.cache import Cache
 from xtile.backends.compiler import Compiler
 from xtile.backends.gpu.driver import GpuDevice
 from xtile.backends.gpu.session import Session
-from xtile.backends.machine_code import NO_PROMISES, CodeFormat, MachineCode, Promises
+from xtile.backends.machine_code import CodeFormat, KernelInterface, MachineCode, Promises
 from xtile.text.source import Source
 
 
@@ -73,13 +73,14 @@ class Variant:
         chip: The architecture.
         may_overlap: Whether arguments may overlap although a kernel relies on it that they do not.
         may_wrap: Whether offsets may wrap around.
-        promises: What the machine code may rely on of its parameters.
+        promises: What the machine code may rely on of its parameters; None for what its maker
+            expects of launches.
     """
 
     chip: str
     may_overlap: bool = False
     may_wrap: bool = False
-    promises: Promises = NO_PROMISES
+    promises: Promises | None = None
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Maker:
         compiles_overlaps: Whether there is code for arguments that overlap, where the kernel itself
             relies on it that they do not.
         compiles_wrapping: Whether there is code that relies on offsets not to wrap around.
-        compiles_promises: Whether there is code that relies on what a launch finds of parameters.
+        usable: The most that code for a kernel can rely on of what a launch finds.
         advice: What to do with arguments that overlap and a file compiled before.
     """
 
@@ -100,5 +101,5 @@ class Maker:
     assemble: Callable[[Assembly], MachineCode]
     compiles_overlaps: bool
     compiles_wrapping: bool
-    compiles_promises: bool
+    usable: Callable[[Signature, KernelInterface], Promises]
     advice: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from xtile.arguments.binding import BoundArgument
-from xtile.arguments.calling_convention import KernelArgument
+from xtile.arguments.calling_convention import DIVISIBLE_BY, KernelArgument
 from xtile.arguments.device_memory import DeviceView
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.gpu_arrays import GpuMemory
@@ -24,9 +24,6 @@ from xtile.dialects.core.signature import Role
 _REACH = 2**31
 """Bytes that offsets of 32 bits reach."""
 
-_DIVISOR = 16
-"""What code may rely on to divide addresses and numbers."""
-
 
 def promises_of(signature: Signature, arguments: Sequence[BoundArgument]) -> Promises:
     """What a kernel may rely on in a launch on arguments that fit its signature."""
@@ -35,7 +32,7 @@ def promises_of(signature: Signature, arguments: Sequence[BoundArgument]) -> Pro
     for position, (index, part) in enumerate(values_of(signature)):
         parameter, argument = signature.parameters[index], arguments[index]
         number = _number(parameter, part, argument)
-        if number is not None and number % _DIVISOR == 0:
+        if number is not None and number % DIVISIBLE_BY == 0:
             divisible.add(position)
         if part.role is Role.POINTER and is_memref(parameter) and _is_in_reach(parameter, argument):
             in_reach.add(position)
@@ -95,7 +92,7 @@ def check_promises(kernel: LoadedKernel, values: Sequence[bytes]) -> None:
             )
             raise ArgumentError(
                 f"argument {owner} of @{kernel.name}: expected {what} that is a multiple of "
-                f"{divisor}, as the kernel promises (tt.divisibility), given {given}"
+                f"{divisor}, as the kernel promises, given {given}"
             )
 
 

@@ -7,8 +7,8 @@ tensorlang, core --translate--> CUDA Tile IR --encode--> bytecode --tileiras--> 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -19,7 +19,7 @@ from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.machine_code import KernelInterface, MachineCode
 from xtile.backends.nvidia.cubins import build_cubin
-from xtile.backends.parameters import check_parameters
+from xtile.backends.parameters import check_parameters, is_memref, pointers_to_memrefs
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.core.signature import source_signature
 from xtile.targets import NVIDIA
@@ -86,7 +86,10 @@ def compile_to_cubin(
     signatures = signatures_of(module, may_overlap=may_overlap)
     check_parameters(signatures.values())
     program = compile_program(
-        module, chip, diagnostics, may_overlap=may_overlap, may_wrap=not launch_checks
+        *(module, chip, diagnostics),
+        may_overlap=may_overlap,
+        may_wrap=not launch_checks,
+        divisible=pointers_to_memrefs(signatures.values()) if launch_checks else (),
     )
     source = source_of(module)
     code = build_cubin(
@@ -98,7 +101,7 @@ def compile_to_cubin(
     }
     # What launches check stands in the signatures.
     kernels = {
-        name: KernelInterface(kernel.hints, kernel.heap) for name, kernel in program.kernels.items()
+        name: replace(kernel, checks=(), disjoint=()) for name, kernel in program.kernels.items()
     }
     return MachineCode(code, chip, str(find_tileiras()), checked, kernels)
 
@@ -110,6 +113,7 @@ def compile_program(
     *,
     may_overlap: bool = False,
     may_wrap: bool = False,
+    divisible: Collection[int] | None = (),
 ) -> Program:
     """Compiles the kernels of a module to bytecode for the assembler.
 
@@ -119,17 +123,26 @@ def compile_program(
         diagnostics: Collects warnings and remarks.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
         may_wrap: Whether nobody checks at a launch that offsets of pointers do not wrap around.
+        divisible: The numbers of parameters that 16 divides in launches: addresses and strides of
+            memrefs; None for all of them.
 
     Raises:
         DiagnosticError: A kernel cannot be compiled for the architecture.
     """
     from xtile.dialects.cuda_tile.bytecode import encode
+    from xtile.rewrite.kernels import kernels_of
     from xtile.translate.route import Options, translate_to
+    from xtile.translate.tiles.promise_divisors import promise_divisors, promised_divisors
 
     options = Options(chip, may_overlap=may_overlap, may_wrap=may_wrap)
+    divisors: Mapping[str, tuple[int, ...]] = {}
+    if (divisible is None or divisible) and _takes_memrefs(module):
+        module = translate_to(module, "core", options, diagnostics)
+        module = promise_divisors(module, divisible)
+        divisors = {each.sym_name.data: promised_divisors(each) for each in kernels_of(module)}
     lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
-        _name(operation): _interface(operation)
+        _name(operation): _interface(operation, divisors.get(_name(operation), ()))
         for operation in lowered.walk()
         if operation.name == _ENTRY
     }
@@ -137,7 +150,14 @@ def compile_program(
     return Program(encode(lowered, line_info=True), kernels)
 
 
-def _interface(entry: Operation) -> KernelInterface:
+def _takes_memrefs(module: ModuleOp) -> bool:
+    from xtile.arguments.kernel import signatures_of
+
+    signatures = signatures_of(module).values()
+    return any(is_memref(each) for signature in signatures for each in signature.parameters)
+
+
+def _interface(entry: Operation, divisors: tuple[int, ...]) -> KernelInterface:
     from xtile.dialects.cuda_tile.ops.memory import AllocaOp
 
     hints = entry.properties.get("optimization_hints")
@@ -146,7 +166,8 @@ def _interface(entry: Operation) -> KernelInterface:
     source = source_signature(entry)
     parameters = enumerate(source.parameters if source is not None else ())
     disjoint = tuple(i for i, parameter in parameters if parameter.is_noalias)
-    return KernelInterface("" if hints is None else str(hints), heap, checks, disjoint)
+    words = "" if hints is None else str(hints)
+    return KernelInterface(words, heap, checks, disjoint, divisors=divisors)
 
 
 def _bytes(allocation: AllocaOp) -> int:

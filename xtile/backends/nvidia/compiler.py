@@ -9,25 +9,25 @@ from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
+from xtile.backends.gpu.platform import Variant
 from xtile.backends.machine_code import KernelInterface
 from xtile.backends.nvidia.compilation import Program, compile_program
 
 
-def compiler_for(
-    chip: str, *, may_overlap: bool = False, may_wrap: bool = False
-) -> Compiler[Program]:
-    """The compiler for an architecture.
-
-    Args:
-        chip: The architecture.
-        may_overlap: Whether it compiles for arguments that overlap.
-        may_wrap: Whether it compiles for offsets that wrap around.
-    """
+def compiler_for(variant: Variant) -> Compiler[Program]:
+    """The compiler for an architecture, and for what launches find."""
+    chip, may_overlap, may_wrap = variant.chip, variant.may_overlap, variant.may_wrap
+    promises = variant.promises
     names = [chip] + ["may overlap"] * may_overlap + ["may wrap"] * may_wrap
+    names.append("16 divides all" if promises is None else str(promises))
+    divisible = None if promises is None else promises.divisible
     return Compiler(
         ", ".join(names),
         lambda module, diagnostics: compile_program(
-            module, chip, diagnostics, may_overlap=may_overlap, may_wrap=may_wrap
+            *(module, chip, diagnostics),
+            may_overlap=may_overlap,
+            may_wrap=may_wrap,
+            divisible=divisible,
         ),
         _encode,
         _decode,
@@ -43,6 +43,7 @@ def _encode(program: Program) -> tuple[Header, bytes]:
             "heap": kernel.heap,
             "checks": [words_of(check) for check in kernel.checks],
             "disjoint": kernel.disjoint,
+            "divisors": kernel.divisors,
         }
         for name, kernel in program.kernels.items()
     }
@@ -57,4 +58,5 @@ def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) 
 
 def _interface(words: dict[str, Any]) -> KernelInterface:
     checks = tuple(map(check_of, words["checks"]))
-    return KernelInterface(words["hints"], words["heap"], checks, tuple(words["disjoint"]))
+    disjoint, divisors = tuple(words["disjoint"]), tuple(words["divisors"])
+    return KernelInterface(words["hints"], words["heap"], checks, disjoint, divisors=divisors)

@@ -14,7 +14,7 @@ The layouts are those of `triton-to-amdg` where `layouts.py` says so, and Triton
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +29,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xtile.arguments.calling_convention import DIVISIBLE_BY
 from xtile.arguments.errors import DeviceError
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
@@ -42,13 +43,12 @@ from xtile.backends.machine_code import (
     Promises,
     Scratch,
 )
-from xtile.backends.parameters import check_parameters, is_memref, values_of
+from xtile.backends.parameters import check_parameters, pointers_to_memrefs
 from xtile.backends.triton.build_process import Built, Request
 from xtile.backends.triton.builds import build
 from xtile.backends.triton.installed import find_triton
 from xtile.backends.triton.layouts import AMDG, Options, remark_of_failure, text_with_layouts
 from xtile.backends.triton.texts import text_for
-from xtile.dialects.core.signature import Role
 from xtile.dialects.triton.module_attributes import TARGET
 from xtile.targets import AMD, chip_name, find_target, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
@@ -130,18 +130,11 @@ def compile_with_triton(
     check_parameters(signatures.values())
     promises = NO_PROMISES
     if launch_checks:
-        promises = Promises(*[frozenset(_memory_of(signatures.values()))] * 2)
+        memory = pointers_to_memrefs(signatures.values())
+        promises = Promises(memory, memory)
     program = compile_program(module, chip, diagnostics, options=options, promises=promises)
     built = build_program(program, chip, cache or Cache(), seconds, source_of(module), diagnostics)
     return machine_code(program, built, chip, program.signatures(signatures))
-
-
-def _memory_of(signatures: Iterable[Signature]) -> Iterator[int]:
-    """The numbers of parameters of machine code that are addresses of the memory of memrefs."""
-    for signature in signatures:
-        for number, (index, part) in enumerate(values_of(signature)):
-            if part.role is Role.POINTER and is_memref(signature.parameters[index]):
-                yield number
 
 
 def chip_of(module: ModuleOp, chip: str | None = None) -> str:
@@ -310,7 +303,7 @@ def _promise(kernel: FuncOp, promises: Promises) -> None:
     for number, attributes in enumerate(given):
         known: dict[str, Attribute] = dict(attributes.data)
         if number in promises.divisible:
-            known[_DIVISOR] = IntegerAttr(_DIVISIBLE_BY, i32)
+            known[_DIVISOR] = IntegerAttr(DIVISIBLE_BY, i32)
         if number in promises.in_reach:
             known[_RANGE] = IntegerAttr(_REACH_BITS, i32)
         found.append(DictionaryAttr(known))
@@ -318,9 +311,6 @@ def _promise(kernel: FuncOp, promises: Promises) -> None:
 
 
 _DIVISOR, _RANGE = "tt.divisibility", "tt.pointer_range"
-
-_DIVISIBLE_BY = 16
-"""What Triton has a use for: the bytes of the longest access of a lane."""
 
 
 def _interface(kernel: FuncOp, promises: Promises, *, is_own: bool) -> KernelInterface:

@@ -8,7 +8,8 @@ from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.gpu.platform import Assembly, Maker, Variant
-from xtile.backends.machine_code import KernelInterface, MachineCode
+from xtile.backends.machine_code import NO_PROMISES, KernelInterface, MachineCode, Promises
+from xtile.backends.parameters import values_of
 from xtile.backends.triton.compilation import (
     Program,
     build_program,
@@ -20,7 +21,7 @@ from xtile.backends.triton.installed import find_triton
 
 def compiler_for(variant: Variant) -> Compiler[Program]:
     """The compiler to Triton's text for an architecture, and for what launches find."""
-    chip, promises = variant.chip, variant.promises
+    chip, promises = variant.chip, variant.promises or NO_PROMISES
     return Compiler(
         f"{chip}, {find_triton()}, {promises}",
         lambda module, diagnostics: compile_program(module, chip, diagnostics, promises=promises),
@@ -70,12 +71,18 @@ def _assemble(given: Assembly) -> MachineCode:
     return machine_code(program, built, given.chip, program.signatures(given.signatures))
 
 
+def _usable(signature: Signature, kernel: KernelInterface) -> Promises:
+    """All of its parameters; but a kernel that was written for Triton says it itself."""
+    numbers = frozenset(range(len(list(values_of(signature)))) if kernel.disjoint else ())
+    return Promises(numbers, numbers)
+
+
 TRITON = Maker(
     compiler_for,
     _assemble,
     compiles_overlaps=False,
     compiles_wrapping=False,
-    compiles_promises=True,
+    usable=_usable,
     advice="Triton takes different arguments for different memory",
 )
 """The Triton of this environment."""

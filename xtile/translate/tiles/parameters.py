@@ -35,7 +35,7 @@ def arguments_of(type_: Attribute) -> tuple[KernelArgument, ...]:
     return own * 2 if isinstance(type_, ComplexType) else own
 
 
-def _divisors(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequence[int]:
+def divisors_of(promises: Mapping[str, Attribute], name: str, rank: int) -> Sequence[int]:
     """A divisor for each dimension."""
     given = promises.get(name)
     if not isa(given, DenseArrayBase):
@@ -117,8 +117,8 @@ def _memref(
 ) -> Descriptor:
     layout, element = layout_of(type_), type_.element_type
     rank, scale = len(layout.sizes), parts_per_element(element)
-    shape_divisors = _divisors(promises, SHAPE_GCD_ATTRIBUTE, rank)
-    stride_divisors = _divisors(promises, STRIDE_GCD_ATTRIBUTE, rank)
+    shape_divisors = divisors_of(promises, SHAPE_GCD_ATTRIBUTE, rank)
+    stride_divisors = divisors_of(promises, STRIDE_GCD_ATTRIBUTE, rank)
     sizes = [
         size if isinstance(size, int) else _named(size, lowering.promise_size(size, divisor))
         for size, divisor in zip(

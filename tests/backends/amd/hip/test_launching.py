@@ -203,7 +203,7 @@ class TestPromises:
             ArgumentError,
             match=re.escape(
                 "argument 1 of @promises: expected a number that is a multiple of 8, as the kernel "
-                "promises (tt.divisibility), given 12"
+                "promises, given 12"
             ),
         ):
             xtile.run(promises, [Interface(x), 12], device="hip")

@@ -116,23 +116,23 @@ class TestTexts:
 
     @pytest.mark.parametrize("kind", [lambda x: x, Interface])
     def test_another_cubin_is_made(self, api: FakeApi, kind: Any) -> None:
-        x = random(100)
+        x = random(104)
         for _ in range(2):
-            xtile.run(AXPBY, [kind(x[:50]), kind(x[50:])], device="cuda")
+            xtile.run(AXPBY, [kind(x[:52]), kind(x[52:])], device="cuda")
         assert len(api.loaded) == 1
         for _ in range(2):
-            xtile.run(AXPBY, [kind(x[:50]), kind(x[49:])], device="cuda")
+            xtile.run(AXPBY, [kind(x[:52]), kind(x[48:100])], device="cuda")
         assert len(api.loaded) == 2
         # The first one is still there.
-        xtile.run(AXPBY, [kind(x[50:]), kind(x[:50])], device="cuda")
+        xtile.run(AXPBY, [kind(x[52:]), kind(x[:52])], device="cuda")
         assert len(api.loaded) == len(set(api.loaded)) == 2
         assert len(api.launches) == 5
 
     @pytest.mark.slow
     def test_what_is_prepared(self, api: FakeApi) -> None:
-        x = random(100)
-        prepare(AXPBY, [Interface(x[:50]), Interface(x[50:])]).enqueue()
-        prepare(AXPBY, [Interface(x[:50]), Interface(x[49:])]).enqueue()
+        x = random(104)
+        prepare(AXPBY, [Interface(x[:52]), Interface(x[52:])]).enqueue()
+        prepare(AXPBY, [Interface(x[:52]), Interface(x[48:100])]).enqueue()
         assert len(set(api.loaded)) == 2
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
+from xtile.arguments.signature import Signature
 from xtile.backends.gpu.platform import Assembly, Maker, Platform
 from xtile.backends.gpu.session import Session
-from xtile.backends.machine_code import CUBIN, MachineCode
+from xtile.backends.machine_code import CUBIN, KernelInterface, MachineCode, Promises
 from xtile.backends.nvidia.compiler import compiler_for
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.backends.nvidia.cuda.device import CudaDevice, find_devices, runs
 from xtile.backends.nvidia.cuda.driver import load_driver
 from xtile.backends.nvidia.tools import find_tileiras
+from xtile.backends.parameters import numbers_of_memrefs
+from xtile.dialects.core.signature import Role
 
 
 @cache
@@ -36,14 +39,18 @@ def _assemble(given: Assembly) -> MachineCode:
 PLATFORM = Platform("cuda", CUBIN, find_devices, runs, session_of)
 """NVIDIA's GPUs."""
 
+
+def _usable(signature: Signature, kernel: KernelInterface) -> Promises:
+    """The addresses and strides of memrefs, which decide how hardware copies blocks."""
+    return Promises(numbers_of_memrefs(signature, {Role.POINTER, Role.STRIDE}))
+
+
 TILEIRAS = Maker(
-    lambda variant: compiler_for(
-        variant.chip, may_overlap=variant.may_overlap, may_wrap=variant.may_wrap
-    ),
+    compiler_for,
     _assemble,
     compiles_overlaps=True,
     compiles_wrapping=True,
-    compiles_promises=False,
+    usable=_usable,
     advice="compile it with `xtile compile --may-overlap`",
 )
 """NVIDIA's assembler of CUDA Tile IR."""
