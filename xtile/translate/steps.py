@@ -261,12 +261,14 @@ def _lower_to_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.targets.nvidia import LONGEST_ROW
+    from xtile.transforms.collapse_shapes import collapse_shapes
+    from xtile.transforms.hoist_reads import hoist_reads
     from xtile.transforms.local_tiles import local_tiles
     from xtile.transforms.structure import structure
     from xtile.translate.core_to_cuda_tile import translate_module
 
     module = structure(
-        local_tiles(module, only_cheap=True),
+        hoist_reads(collapse_shapes(local_tiles(module, only_cheap=True))),
         diagnostics,
         may_wrap=options.may_wrap,
         common_memory=True,
@@ -279,10 +281,12 @@ def _lower_to_cuda_tile(
 def _lower_to_triton(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    from xtile.transforms.collapse_shapes import collapse_shapes
+    from xtile.transforms.hoist_reads import hoist_reads
     from xtile.transforms.local_tiles import local_tiles
     from xtile.translate.core_to_triton import translate_module
 
-    module = local_tiles(module, only_cheap=False)
+    module = hoist_reads(collapse_shapes(local_tiles(module, only_cheap=False)))
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 
