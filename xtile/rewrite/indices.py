@@ -9,12 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Block, Region, SSAValue
 
+from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
+from xtile.dialects.arith.types import truth_type
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.rebuilder import Rebuilder
 
@@ -151,13 +154,29 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
         )
 
     def compare(self, predicate: str, a: Index, b: Index) -> SSAValue:
-        """An integer comparison, such as `eq` or `slt`."""
+        """A comparison of integers, or of each element of vectors, such as `eq` or `slt`."""
         left, right = self.as_value(a), self.as_value(b)
-        return self.shared(
-            ("cmpi", predicate, left, right),
-            (left, right),
-            lambda: self.emit(arith.CmpiOp(left, right, predicate)).result,
-        )
+
+        def emit() -> SSAValue:
+            operation = CmpIOp.build(
+                operands=[left, right],
+                result_types=[truth_type(left.type)],
+                properties={"predicate": IntegerAttr(CMPI_PREDICATES.index(predicate), i64)},
+            )
+            return self.emit(operation).result
+
+        return self.shared(("cmpi", predicate, left, right), (left, right), emit)
+
+    @overload
+    def both(self, a: SSAValue | None, b: SSAValue) -> SSAValue: ...
+    @overload
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None: ...
+
+    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
+        """Where both conditions hold; None holds everywhere."""
+        if a is None or b is None:
+            return b if a is None else a
+        return self.pure(arith.AndIOp, a, b)
 
     def choose(
         self,

@@ -44,6 +44,20 @@ def may_wrap(upper: SSAValue, step: SSAValue, *, is_unsigned: bool = False) -> b
     return ends[1] - 1 + steps[1] > _type_range(upper)[1]
 
 
+def may_wrap_together(lower: SSAValue, upper: SSAValue, step: SSAValue) -> bool:
+    """Whether a loop's variable may leave its type if all take as many iterations as any.
+
+    Args:
+        lower: Where the variable begins, which differs between those who execute the loop.
+        upper: What it stays below for each, a signed number.
+        step: What is added to it, a positive number.
+    """
+    if may_wrap(upper, step):
+        return True
+    least, most = range_of(lower)
+    return most + range_of(upper)[1] - least > _type_range(upper)[1]
+
+
 def range_of(value: SSAValue, depth: int = _DEPTH) -> Range:
     """The numbers between which an integer or index lies, as a signed one.
 

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.casts import IndexCastOp, IndexCastUIOp
+from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.shapes import as_vector, with_element
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
@@ -119,6 +120,11 @@ class TileEmitter(Emitter):
             return value
         return self.compute(BroadcastOp, [value], with_shape(value.type, shape))
 
+    def spread_both(self, a: SSAValue, b: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """Two vectors of one rank, repeated along the dimensions of size 1 of each other."""
+        shape = [max(sizes) for sizes in zip(shape_of(a.type), shape_of(b.type), strict=True)]
+        return self.spread(a, shape), self.spread(b, shape)
+
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in row-major order in another shape; one of them may be a scalar."""
         before = shape_of(value.type)
@@ -176,6 +182,37 @@ class TileEmitter(Emitter):
         rank = len(shape_of(part.type))
         properties = {"offsets": _numbers(offsets), "strides": _numbers([1] * rank)}
         return self.compute(InsertStridedSliceOp, [part, whole], whole.type, properties)
+
+    def with_block(self, whole: SSAValue, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
+        """A vector one block of which is another one, which is repeated and then selected.
+
+        Args:
+            whole: The vector.
+            part: The block, whose sizes divide those of the vector.
+            offsets: Where it begins, in multiples of its sizes.
+        """
+        shape, sizes = shape_of(whole.type), shape_of(part.type)
+        if sizes == shape:
+            return part
+        thin = [n for size in sizes for n in (1, size)]
+        full = [n for size, own in zip(shape, sizes, strict=True) for n in (size // own, own)]
+        repeated = self.reshape(self.spread(self.reshape(part, thin), full), shape)
+        condition: SSAValue | None = None
+        for axis, (size, own, offset) in enumerate(zip(shape, sizes, offsets, strict=True)):
+            if size == own:
+                continue
+            numbers = self.step(size)
+            block = self.compute(
+                arith.DivUIOp, [numbers, self.constant(own, numbers.type)], numbers.type
+            )
+            line = self.compare("eq", block, self.constant(offset // own, numbers.type))
+            is_it = self.along(line, axis, len(shape))
+            if condition is None:
+                condition = is_it
+            else:
+                condition = self.both(*self.spread_both(condition, is_it))
+        assert condition is not None
+        return self.emit(SelectOp(self.spread(condition, shape), repeated, whole)).result
 
     def joined(self, parts: Sequence[SSAValue], axis: int) -> SSAValue:
         """Vectors of one shape as the parts of a new dimension, which becomes dimension `axis`."""

@@ -160,7 +160,7 @@ class _Padder(TileEmitter):
             return self.emit(null).results[0]
         return self.constant(0, element)
 
-    def both(self, old: SSAValue) -> SSAValue:
+    def own_mask(self, old: SSAValue) -> SSAValue:
         """What a mask has become, false beyond its own elements."""
         return self.filled(old, range(len(_shape(old))), IntegerAttr(0, i1))
 
@@ -683,7 +683,7 @@ def _with_mask(position: int) -> Rule:
 
     def rule(operation: Operation, padder: _Padder) -> None:
         operands = padder.values(operation.operands)
-        operands[position] = padder.both(operation.operands[position])
+        operands[position] = padder.own_mask(operation.operands[position])
         _rebuild(operation, padder, operands)
 
     return rule
@@ -695,7 +695,7 @@ _Scattered: TypeAlias = AtomicCompareAndSwapOp | AtomicRMWOp | GatherLoadOp | Sc
 def _counted(padder: _Padder, mask: SSAValue | None, value: SSAValue) -> list[SSAValue]:
     """The mask of an operation on the own elements of a vector for which another one holds."""
     if mask is not None:
-        return [padder.both(mask)]
+        return [padder.own_mask(mask)]
     shape = _shape(value)
     inside = padder.mask(shape, range(len(shape)))
     return [] if inside is None else [inside]

@@ -9,6 +9,31 @@ Shape = tuple[int, ...]
 _HEAD = "attributes {subgroup_size=16, work_group_size=[32,3]}"
 
 KERNELS: Mapping[str, tuple[str, list[Shape]]] = {
+    "bounds as far apart as their type reaches": (
+        f"""func @k(%y: memref<i32x96>) {_HEAD} {{
+            parallel {{
+                %c16 = constant 16 : index
+                %lane32 = subgroup_local_id : i32
+                %sg32 = subgroup_linear_id : i32
+                %lane = cast %lane32 : index
+                %sg = cast %sg32 : index
+                %first = mul %sg, %c16 : index
+                %i = add %first, %lane : index
+                %small = cast %lane32 : i8
+                %scale = constant 37 : i8
+                %from = mul %small, %scale : i8
+                %last = constant 127 : i8
+                %nothing = constant 0 : i32
+                %one = constant 1 : i32
+                %count = for %k=%from,%last init(%s=%nothing) -> (i32) {{
+                    %t = add %s, %one : i32
+                    yield (%t)
+                }}
+                store %count, %y[%i]
+            }}
+        }}""",
+        [(96,)],
+    ),
     "numbers": (
         f"""func @k(%x: memref<i32x96>, %y: memref<i32x4x96>) {_HEAD} {{
             parallel {{

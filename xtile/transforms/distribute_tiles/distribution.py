@@ -346,12 +346,6 @@ class Distribution(TileEmitter):
             return None
         return self.compare("ult", index, size)
 
-    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
-        """Whether both conditions hold; None always does."""
-        if a is None or b is None:
-            return b if a is None else a
-        return self.pure(arith.AndIOp, a, b)
-
     def guarded(
         self,
         condition: SSAValue | None,

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
     Float8E8M0FNUType,
     FloatTF32Type,
     IndexType,
-    IntegerAttr,
     IntegerType,
     MemRefType,
     NoneAttr,
@@ -35,7 +34,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.arith.casts import ExtFOp, ExtUIOp, IndexCastOp, TruncFOp, TruncIOp
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.memref.access import LoadOp
@@ -431,9 +429,7 @@ def from_memory(distribution: Distribution, value: SSAValue, element: Attribute)
         return value
     type_ = with_element(value.type, element)
     if element == i1:
-        zero = distribution.constant(0, value.type)
-        predicate = IntegerAttr(CMPI_PREDICATES.index("ne"), i64)
-        return distribution.compute(CmpIOp, [value, zero], type_, {"predicate": predicate})
+        return distribution.compare("ne", value, distribution.constant(0, value.type))
     if isinstance(element, IndexType):
         return distribution.compute(IndexCastOp, [value], type_)
     if isinstance(element, FloatTF32Type):

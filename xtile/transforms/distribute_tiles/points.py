@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp, SelectOp
+from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import ViewOp
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
@@ -413,8 +413,7 @@ def _has_bits(distribution: Distribution, a: SSAValue, b: SSAValue) -> SSAValue:
     if isinstance(a.type, AnyFloat):
         bits = IntegerType(cast(FixedBitwidthType, a.type).bitwidth)
         a, b = (distribution.compute(arith.BitcastOp, [each], bits) for each in (a, b))
-    predicate = IntegerAttr(CMPI_PREDICATES.index("eq"), i64)
-    return distribution.compute(CmpIOp, [a, b], i1, {"predicate": predicate})
+    return distribution.compare("eq", a, b)
 
 
 def _atomic_load(operation: GatherLoadOp, distribution: Distribution) -> None:

@@ -2,8 +2,8 @@
 
 What differs between the work-items of a work-group gets an axis of lanes, one of subgroups, or
 both, and everything is done for all of them at once (docs/core-form.md, "Lift"). `divergence.py`
-finds the axes, `widening.py` has the values, `control.py` what branches and loops become,
-`memory.py` accesses, `work_items.py` what subgroups do together, and `rules.py` the table.
+finds the axes, `widening.py` has the values, `memory.py` accesses, `work_items.py` what subgroups
+do together, and `rules.py` the table; `../predication.py` has branches and loops.
 """
 
 from __future__ import annotations

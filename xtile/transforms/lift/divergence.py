@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.core import MapOp
 from xtile.dialects.effects import updates_memory
@@ -27,6 +27,7 @@ from xtile.transforms.lift.work_group import (
     WorkGroup,
     own_axes,
 )
+from xtile.transforms.predication import yielded
 
 OF_COMPONENT: Axes = frozenset({ROW, COLUMN})
 
@@ -163,12 +164,6 @@ class Divergence:
         self._is_in_map = False
         for value, result in zip(yielded(operation.body), operation.mapped, strict=True):
             self._add(result, self.of(value) - OF_COMPONENT)
-
-
-def yielded(region: Region) -> Sequence[SSAValue]:
-    """What a region hands on at its end."""
-    last = region.block.last_op
-    return () if last is None or last.results else last.operands
 
 
 def _in_map(operation: Operation) -> bool:

@@ -27,7 +27,6 @@ from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
-from xtile.transforms.lift.control import body as translated_body
 from xtile.transforms.lift.shapes import in_order, ordered, outside_of, slice_of, with_slice
 from xtile.transforms.lift.widening import Wide, Widening
 from xtile.transforms.lift.work_group import (
@@ -189,7 +188,7 @@ def map_components(operation: MapOp, widening: Widening) -> None:
         owner = owners(widening)
         owned = _owned_values(operation, widening, owner)
         widening.lane = owner
-        yielded = [widening.wide(value) for value in translated_body(operation.body, widening)]
+        yielded = [widening.wide(value) for value in widening.lift_region(operation.body)]
         for old, before in owned.items():
             widening.define(old, before)
         for value, result in zip(yielded, operation.mapped, strict=True):

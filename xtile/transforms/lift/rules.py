@@ -15,16 +15,17 @@ from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.transforms.lift import (
     arithmetic,
-    control,
     matrices,
     memory,
     shapes,
     transfers,
+    while_loops,
     work_items,
 )
 from xtile.transforms.lift.divergence import Divergence
 from xtile.transforms.lift.widening import Widening
 from xtile.transforms.lift.work_group import WorkGroup
+from xtile.transforms.predication import branch, loop
 
 
 def lift(body: Block, kernel: TileEmitter, group: WorkGroup) -> None:
@@ -40,7 +41,7 @@ def lift(body: Block, kernel: TileEmitter, group: WorkGroup) -> None:
     """
     group, divergence = _oriented(body, group)
     widening = Widening(kernel, group, divergence)
-    widening.use(_apply)
+    widening.use(_apply, keeps_rounding=True)
     for operation in body.ops:
         if operation.name != "gpu.return":
             widening.lift(operation)
@@ -140,9 +141,9 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "memref.reinterpret_cast": memory.reinterpret_cast,
     "memref.store": memory.store,
     "memref.subview": memory.subview,
-    "scf.for": control.loop,
-    "scf.if": control.branch,
-    "scf.while": control.while_loop,
+    "scf.for": loop,
+    "scf.if": branch,
+    "scf.while": while_loops.while_loop,
     "vector.broadcast": shapes.broadcast,
     "vector.contract": matrices.contract,
     "vector.extract": shapes.extract,

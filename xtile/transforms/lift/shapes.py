@@ -99,28 +99,8 @@ def with_slice(
     offsets = [first.get(axis, 0) for axis in wide.axes]
     blocks = zip(offsets, shape_of(part.type), wide.sizes.values(), strict=True)
     if all(offset % size == 0 == whole % size for offset, size, whole in blocks):
-        return _with_block(widening, wide, part, offsets)
+        return widening.kernel.with_block(wide.value, part, offsets)
     return widening.kernel.with_slice(wide.value, part, offsets)
-
-
-def _with_block(widening: Widening, wide: Wide, part: SSAValue, offsets: Sequence[int]) -> SSAValue:
-    """A value of which one block is another one, which is repeated and then selected."""
-    kernel, sizes, whole = widening.kernel, shape_of(part.type), list(wide.sizes.values())
-    counts = [n // size for n, size in zip(whole, sizes, strict=True)]
-    thin = [n for size in sizes for n in (1, size)]
-    full = [n for pair in zip(counts, sizes, strict=True) for n in pair]
-    repeated = kernel.reshape(kernel.spread(kernel.reshape(part, thin), full), whole)
-    condition: Wide | None = None
-    for axis, offset, size, count in zip(wide.axes, offsets, sizes, counts, strict=True):
-        if count == 1:
-            continue
-        numbers = Wide((kernel.step(size * count),), (axis,))
-        number = IndexType()
-        block = widening.computed(arith.DivUIOp, numbers, widening.number(size, number))
-        is_it = widening.compared("eq", block, widening.number(offset // size, number))
-        condition = is_it if condition is None else widening.both(condition, is_it)
-    assert condition is not None
-    return widening.select(condition, Wide((repeated,), wide.axes), wide).value
 
 
 def _given(operation: Operation, name: str) -> list[int]:

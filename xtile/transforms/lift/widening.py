@@ -11,33 +11,38 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from xdsl.dialects import arith
+from typing_extensions import override
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     IndexType,
-    IntegerAttr,
     IntegerType,
-    i1,
-    i64,
 )
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp, SelectOp
-from xtile.dialects.arith.types import truth_type
+from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.value_names import give_name
 from xtile.transforms.distribute import numbers
 from xtile.transforms.lift.divergence import Divergence
-from xtile.transforms.lift.work_group import LANE, NONE, OF_LANE, Axes, WorkGroup, own_axes
+from xtile.transforms.lift.work_group import (
+    LANE,
+    NONE,
+    OF_LANE,
+    OF_SUBGROUPS,
+    Axes,
+    WorkGroup,
+    own_axes,
+)
+from xtile.transforms.predication import Predication
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,7 @@ class MovingView:
         return result
 
 
-class Widening:
+class Widening(Predication[TileEmitter, Wide]):
     """Emits what all work-items of a work-group do together.
 
     Args:
@@ -109,37 +114,28 @@ class Widening:
         divergence: The axes of the source's values.
 
     Attributes:
-        mask: Which work-items execute the current operation; None: all.
         lane: The lane that acts for each component of a matrix; None where all lanes do.
         views: What has become of memrefs that differ between work-items.
         blocks: The memory of descriptors of blocks, and where these begin.
     """
 
     def __init__(self, kernel: TileEmitter, group: WorkGroup, divergence: Divergence) -> None:
-        self.kernel = kernel
+        super().__init__(kernel)
         self.group = group
         self.divergence = divergence
         self.sizes = dict(group.sizes)
         self.lane: Wide | None = None
-        self.mask: Wide | None = None
         self.views: dict[SSAValue, MovingView] = {}
         self.blocks: dict[SSAValue, tuple[SSAValue, list[Where]]] = {}
         self._values: dict[SSAValue, Wide] = {}
-        self._rules = RuleTable()
-
-    def use(self, rule: Callable[[Operation, Widening], None]) -> None:
-        """Says what translates an operation."""
-        self._rules = RuleTable(
-            otherwise=lambda operation, _: rule(operation, self), keeps_rounding=True
-        )
-
-    def lift(self, operation: Operation) -> None:
-        """Translates an operation of all work-items."""
-        with self.kernel.using(self._rules):
-            self.kernel.translate(operation)
 
     # --- what has become of the source ---
 
+    @override
+    def is_varying(self, old: SSAValue) -> bool:
+        return bool(self.divergence.of(old))
+
+    @override
     def wide(self, old: SSAValue) -> Wide:
         """What a value of the source has become."""
         known = self._values.get(old)
@@ -150,6 +146,7 @@ class Widening:
             return Wide(numbers.parts(self.kernel, value))
         return Wide((value,), own_axes(old.type))
 
+    @override
     def define(self, old: SSAValue, new: Wide) -> None:
         """Records what a value has become."""
         if new.axes != own_axes(old.type):
@@ -206,10 +203,16 @@ class Widening:
         parts = (self.kernel.spread(self.thin(part, wide, axes), shape) for part in wide.parts)
         return Wide(tuple(parts), tuple(axes))
 
-    def like(self, wide: Wide, old: SSAValue) -> Wide:
+    @override
+    def like(self, value: Wide, old: SSAValue) -> Wide:
         """A value with all axes of what a value of the source becomes."""
-        return self.aligned(wide, self.divergence.axes(old), _own_sizes(old))
+        return self.aligned(value, self.divergence.axes(old), _own_sizes(old))
 
+    @override
+    def from_parts(self, old: SSAValue, parts: tuple[SSAValue, ...]) -> Wide:
+        return Wide(parts, self.divergence.axes(old))
+
+    @override
     def types_of(self, old: SSAValue) -> list[Attribute]:
         """The types of the parts of what a value of the source becomes."""
         if not self.divergence.of(old):
@@ -245,6 +248,7 @@ class Widening:
 
     # --- arithmetic ---
 
+    @override
     def computed(
         self, kind: Callable[..., Operation], *operands: Wide, type: Attribute | None = None
     ) -> Wide:
@@ -275,23 +279,22 @@ class Widening:
             return b if a == 1 else a
         return self.computed(arith.MuliOp, self.as_wide(a), self.as_wide(b))
 
+    @override
     def compared(self, predicate: str, a: Wide, b: Wide) -> Wide:
         """An integer comparison such as `slt`."""
+        a, b = self.together((a, b))
+        return Wide((self.kernel.compare(predicate, a.value, b.value),), a.axes)
 
-        def compare(x: SSAValue, y: SSAValue) -> CmpIOp:
-            number = IntegerAttr(CMPI_PREDICATES.index(predicate), i64)
-            return CmpIOp.build(
-                operands=[x, y],
-                result_types=[truth_type(x.type)],
-                properties={"predicate": number},
-            )
+    @override
+    def same(self, value: SSAValue) -> Wide:
+        return Wide((value,))
 
-        return self.computed(compare, a, b)
-
+    @override
     def number(self, number: float, type: Attribute) -> Wide:
         """A number that is the same for all."""
         return Wide((self.kernel.constant(number, type),))
 
+    @override
     def select(self, condition: Wide, a: Wide, b: Wide) -> Wide:
         """`a` where a condition holds, `b` elsewhere."""
         if condition.axes:
@@ -301,10 +304,6 @@ class Widening:
         pairs = zip(a.parts, b.parts, strict=True)
         parts = [self.kernel.emit(SelectOp(condition.value, x, y)).result for x, y in pairs]
         return Wide(tuple(parts), a.axes)
-
-    def negated(self, condition: Wide) -> Wide:
-        """Where a condition does not hold."""
-        return self.computed(arith.XOrIOp, condition, self.number(1, i1))
 
     # --- along axes ---
 
@@ -328,6 +327,10 @@ class Widening:
         }
         return self.kernel.compute(MultiDimReductionOp, [vector, start], start.type, properties)
 
+    @override
+    def largest(self, value: Wide) -> SSAValue:
+        return self.reduced(CombiningKindFlag.MAXSI, value, frozenset(value.axes)).value
+
     def any(self, condition: Wide, keeping: Axes = NONE) -> Wide:
         """Whether a condition holds anywhere along its other axes."""
         return self.reduced(CombiningKindFlag.OR, condition, frozenset(condition.axes) - keeping)
@@ -347,19 +350,22 @@ class Widening:
 
     # --- masks ---
 
-    @contextmanager
-    def under(self, condition: Wide) -> Generator[None]:
-        """What only those work-items execute for which a condition holds."""
-        before = self.mask
-        self.mask = condition if before is None else self.both(before, condition)
-        try:
-            yield
-        finally:
-            self.mask = before
+    @override
+    def chosen_by(self, condition: Wide, result: SSAValue) -> Wide:
+        if LANE not in condition.axes or LANE in self.divergence.of(result):
+            return condition
+        # docs/semantics.md 5.8: that of the first region, if any lane takes it.
+        active = condition if self.mask is None else self.both(self.mask, condition)
+        return self.any(active, OF_SUBGROUPS)
 
-    def both(self, a: Wide, b: Wide) -> Wide:
-        """Where two conditions hold."""
-        return self.computed(arith.AndIOp, a, b)
+    @override
+    def bounds(self, loop: scf.ForOp) -> Sequence[SSAValue]:
+        """The bounds of a loop, which runs not at all where nobody executes it."""
+        first, last, step = super().bounds(loop)
+        if self.mask is None or constant_of(loop.ub) is not None:
+            return first, last, step
+        executed = self.any(self.mask).value
+        return first, self.kernel.pure(SelectOp, executed, last, first), step
 
 
 def axes_of(values: Iterable[Wide]) -> tuple[int, ...]:

@@ -112,8 +112,7 @@ class Operand:
         for dimension, size in enumerate(sizes):
             if size != whole[dimension]:
                 inside = inside_of(kernel, tile.shape, dimension, 0, size)
-                both = inside if condition is None else kernel.pure(arith.AndIOp, condition, inside)
-                condition = both
+                condition = kernel.both(condition, inside)
         if condition is not None:
             parts = [
                 kernel.pure(SelectOp, condition, new, old)
@@ -215,7 +214,7 @@ def inside_of(
     """Where the numbers from the first one on along a dimension of a tile are below a size."""
     numbers = numbers_along(kernel, shape, dimension, first)
     limit = tiles.broadcast(kernel, tiles.scalar(kernel, kernel.as_value(size)), shape).parts[0]
-    return tiles.compared(kernel, "slt", numbers, limit)
+    return kernel.compare("slt", numbers, limit)
 
 
 def numbers_along(kernel: Kernel, shape: Sequence[int], dimension: int, first: Index) -> SSAValue:

@@ -11,15 +11,12 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ComplexType,
     DenseArrayBase,
-    IntegerAttr,
     VectorType,
     i64,
 )
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
-from xtile.dialects.arith.types import truth_type
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
@@ -185,17 +182,3 @@ def multiply(kernel: Kernel, a: Tile, b: Tile) -> Tile:
     ri, ir = numbers.multiply(kernel, a_re, b_im), numbers.multiply(kernel, a_im, b_re)
     real = kernel.emit(arith.SubfOp(rr, ii)).result
     return Tile((real, numbers.add(kernel, ri, ir)), a.element, a.shape)
-
-
-def compared(kernel: Kernel, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-    """Where an integer comparison such as `slt` of two vectors holds."""
-
-    def emit() -> SSAValue:
-        operation = CmpIOp.build(
-            operands=[a, b],
-            result_types=[truth_type(a.type)],
-            properties={"predicate": IntegerAttr(CMPI_PREDICATES.index(predicate), i64)},
-        )
-        return kernel.emit(operation).result
-
-    return kernel.shared((CmpIOp, predicate, a, b), (a, b), emit)

@@ -293,12 +293,6 @@ class Lowering(ArithBuilder):
         """Whether two indices are equal."""
         return self.compare("eq", a, b)
 
-    def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
-        """Whether both conditions hold; None always does."""
-        if a is None or b is None:
-            return b if a is None else a
-        return self.emit(arith.AndIOp(a, b)).result
-
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere."""
         return self.emit(SelectOp(condition, a, b)).result

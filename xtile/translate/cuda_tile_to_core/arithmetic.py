@@ -14,20 +14,19 @@ from xdsl.dialects.arith import (
     IntegerOverflowAttr,
     IntegerOverflowFlag,
 )
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.comparisons import (
     CMPF_PREDICATES,
-    CMPI_PREDICATES,
     CmpFOp,
-    CmpIOp,
     SelectOp,
 )
 from xtile.dialects.arith.floats import RemFOp
 from xtile.dialects.arith.integers import DivSIOp, DivUIOp, ShRSIOp, ShRUIOp
+from xtile.dialects.arith.types import truth_type
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
     ComparisonPredicate,
@@ -39,7 +38,7 @@ from xtile.dialects.cuda_tile.ops.floating_point import CmpFOp as TileCmpFOp
 from xtile.dialects.cuda_tile.ops.integer import CmpIOp as TileCmpIOp
 from xtile.dialects.cuda_tile.ops.integer import DivIOp as TileDivIOp
 from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, ROUNDING_ATTRIBUTE, Rounding
-from xtile.dialects.shapes import bits_of, with_element
+from xtile.dialects.shapes import bits_of
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.cuda_tile_to_core.raising import Raising
@@ -167,7 +166,7 @@ def _shifted(
     shifted = raising.compute(kind, [value, near], type_)
     if kind is ShRSIOp:
         return shifted
-    is_near = compared(raising, CmpIOp, CMPI_PREDICATES.index("ule"), distance, last)
+    is_near = raising.compare("ule", distance, last)
     zero = raising.constant(0, type_)
     return raising.compute(SelectOp, [is_near, shifted, zero], type_)
 
@@ -204,29 +203,22 @@ _FLOAT_PREDICATES = {
 }
 
 
-def compared(
-    raising: Raising, kind: Kind, predicate: int, lhs: SSAValue, rhs: SSAValue
-) -> SSAValue:
-    """Whether numbers compare as a predicate of a number says."""
-    type_ = with_element(lhs.type, i1)
-    return raising.compute(kind, [lhs, rhs], type_, {"predicate": IntegerAttr(predicate, i64)})
+def compared_floats(raising: Raising, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Where a comparison such as `olt` holds."""
+    number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
+    return raising.compute(CmpFOp, [lhs, rhs], truth_type(lhs.type), {"predicate": number})
 
 
 def _compare_integers(operation: TileCmpIOp, raising: Raising) -> None:
     signed, unsigned = _INTEGER_PREDICATES[operation.comparison_predicate.data]
     word = signed if is_signed(operation) else unsigned
-    made = compared(
-        raising, CmpIOp, CMPI_PREDICATES.index(word), *raising.values(operation.operands)
-    )
-    raising.define(operation.result, made)
+    raising.define(operation.result, raising.compare(word, *raising.values(operation.operands)))
 
 
 def _compare_floats(operation: TileCmpFOp, raising: Raising) -> None:
     is_ordered = operation.comparison_ordering.data is ComparisonOrdering.ORDERED
     word = ("o" if is_ordered else "u") + _FLOAT_PREDICATES[operation.comparison_predicate.data]
-    made = compared(
-        raising, CmpFOp, CMPF_PREDICATES.index(word), *raising.values(operation.operands)
-    )
+    made = compared_floats(raising, word, *raising.values(operation.operands))
     raising.define(operation.result, made)
 
 

@@ -27,7 +27,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.core import GatherLoadOp, ScatterStoreOp, ViewOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
@@ -44,7 +43,6 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
-from xtile.translate.cuda_tile_to_core.arithmetic import compared
 from xtile.translate.cuda_tile_to_core.memory import ordering_of, update
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
@@ -255,11 +253,8 @@ class _Tile:
             raising = self.raising
             size = raising.as_value(_size(raising, self.memory, axis))
             limit = raising.spread(size, shape_of(line.type))
-            below = compared(raising, CmpIOp, CMPI_PREDICATES.index("ult"), line, limit)
-            below = raising.spread(below, self.shape)
-            mask = (
-                below if mask is None else raising.compute(arith.AndIOp, [mask, below], below.type)
-            )
+            below = raising.compare("ult", line, limit)
+            mask = raising.both(mask, raising.spread(below, self.shape))
         return mask
 
 

@@ -96,7 +96,7 @@ def _if(operation: affine.IfOp, kernel: Kernel) -> None:
     for each in condition.constraints:
         left, right = (kernel.number(side, dims, symbols) for side in (each.lhs, each.rhs))
         one = kernel.compare(_PREDICATES.get(each.kind, "eq"), left, right)
-        holds = one if holds is None else kernel.pure(arith.AndIOp, holds, one)
+        holds = kernel.both(holds, one)
     if holds is None:
         holds = kernel.emit(arith.ConstantOp(IntegerAttr(1, i1))).result
     kernel.replace(

@@ -33,7 +33,7 @@ def _gather(operation: GatherOp, lowering: Lowering) -> None:
         line = lowering.part(lines, [loop.index])
         elements = lowering.spread(lowering.reshape(line, one), shape)
         index = lowering.spread(lowering.as_value(loop.index), shape)
-        is_it = lowering.compared("eq", positions, index)
+        is_it = lowering.compare("eq", positions, index)
         loop.results = [lowering.emit(SelectOp(is_it, elements, loop.carried[0])).result]
     lowering.define(operation.result, loop.results[0])
 
@@ -48,7 +48,7 @@ def _histogram(operation: HistogramOp, lowering: Lowering) -> None:
         0, result.get_shape()[0], initial=[lowering.constant(0, result)], name="bin"
     ) as loop:
         number = lowering.spread(lowering.as_value(loop.index), shape)
-        counts = lowering.compared("eq", source, number)
+        counts = lowering.compare("eq", source, number)
         if operation.mask is not None:
             counts = lowering.emit(arith.AndIOp(counts, lowering.value(operation.mask))).result
         ones = lowering.compute(ExtUIOp, [counts], VectorType(count, shape))

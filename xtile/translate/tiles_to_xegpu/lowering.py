@@ -9,12 +9,11 @@ from typing import Any
 
 from typing_extensions import override
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, VectorType, i1, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp, IndexCastOp, TruncIOp
-from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.core.pointers import PointerType, pointer_of
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.shapes import with_element
@@ -237,12 +236,6 @@ class Lowering(TypedRebuilder, TileEmitter):
         """A number of which nothing is specified, or a vector of some: 0."""
         return self.constant(0, self.type_of(type_))
 
-    def compared(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Which of two vectors' integers compare so, such as `eq` or `slt`."""
-        number = IntegerAttr(CMPI_PREDICATES.index(predicate), i64)
-        type_ = with_element(a.type, i1)
-        return self.compute(CmpIOp, [a, b], type_, {"predicate": number})
-
     # --- conversions ---
 
     def as_indices(self, numbers: SSAValue) -> SSAValue:
@@ -274,7 +267,7 @@ class Lowering(TypedRebuilder, TileEmitter):
             return self.compute(IndexCastOp, [value], type_)
         if element == i1:
             zero = self.constant(0, value.type)
-            return self.compared("ne", value, zero)
+            return self.compare("ne", value, zero)
         kind = TruncIOp if isinstance(element, IntegerType) else arith.BitcastOp
         return self.compute(kind, [value], type_)
 

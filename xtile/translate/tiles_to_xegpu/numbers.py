@@ -63,7 +63,7 @@ def _flushed(lowering: Lowering, value: SSAValue) -> SSAValue:
     bits = lowering.compute(arith.BitcastOp, [value], word)
     exponent = lowering.emit(arith.AndIOp(bits, lowering.constant(_EXPONENT, word))).result
     sign = lowering.emit(arith.AndIOp(bits, lowering.constant(_SIGN, word))).result
-    has_none = lowering.compared("eq", exponent, lowering.constant(0, word))
+    has_none = lowering.compare("eq", exponent, lowering.constant(0, word))
     chosen = lowering.emit(SelectOp(has_none, sign, bits)).result
     return lowering.compute(arith.BitcastOp, [chosen], value.type)
 

@@ -136,7 +136,7 @@ def _points(lowering: Lowering, box: Box, mask: SSAValue | None) -> points.Acces
             offsets = lowering.emit(arith.AddiOp(offsets, along)).result
     inside = is_inside(lowering, box)
     if mask is not None:
-        inside = mask if inside is None else lowering.emit(arith.AndIOp(mask, inside)).result
+        inside = lowering.both(inside, mask)
     if inside is None:
         inside = lowering.constant(1, VectorType(i1, shape))
     return points.Access(line_of(lowering, memory), offsets, inside, memory.element)
@@ -150,7 +150,7 @@ def is_inside(lowering: Lowering, box: Box) -> SSAValue | None:
             continue
         ends = (box.starts[axis], box.shape[i], box.memory.sizes[axis])
         along = lowering.line(box.shape, i, lambda ends=ends: _is_inside_along(lowering, *ends))
-        mask = along if mask is None else lowering.emit(arith.AndIOp(mask, along)).result
+        mask = lowering.both(mask, along)
     return mask
 
 
@@ -161,11 +161,11 @@ def _is_inside_along(lowering: Lowering, start: Index, length: int, size: Index)
         first = lowering.spread(lowering.as_value(start), [length])
         indices = lowering.emit(arith.AddiOp(indices, first)).result
     limit = lowering.spread(lowering.as_value(size), [length])
-    below = lowering.compared("slt", indices, limit)
+    below = lowering.compare("slt", indices, limit)
     if lowering.facts.is_not_negative(start):
         return below
     zero = lowering.constant(0, VectorType(IndexType(), [length]))
-    from_0 = lowering.compared("sge", indices, zero)
+    from_0 = lowering.compare("sge", indices, zero)
     return lowering.emit(arith.AndIOp(from_0, below)).result
 
 

@@ -15,9 +15,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
     f32,
-    i1,
     i32,
-    i64,
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.dialects.vector import BroadcastOp
@@ -93,17 +91,12 @@ def _as(kind: type[IRDLOperation]) -> Rule:
     return rule
 
 
-_EQUAL = {"predicate": IntegerAttr(0, i64)}
-
-
 def _division(operation: Operation, raising: Raising) -> None:
     """A division in which divisors of elements that nobody uses may be 0, and count as 1."""
     dividend, divisor = raising.values(operation.operands)
     if shape_of(divisor.type) and not _is_of_one_number(divisor):
         zero, one = (raising.constant(number, divisor.type) for number in (0, 1))
-        is_zero = raising.compute(
-            arith.CmpiOp, [divisor, zero], with_element(divisor.type, i1), _EQUAL
-        )
+        is_zero = raising.compare("eq", divisor, zero)
         divisor = raising.compute(SelectOp, [is_zero, one, divisor], divisor.type)
     made = raising.compute(
         cast("type[IRDLOperation]", type(operation)), [dividend, divisor], dividend.type

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, VectorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
@@ -213,16 +213,10 @@ def elements_inside(
         size = raising.as_value(raising.size((memory, dimension)))
         limit = raising.spread(size, vector_shape(each.type))
         # A negative index is a large one without a sign.
-        is_inside = raising.compute(
-            arith.CmpiOp, [each, limit], VectorType(i1, vector_shape(each.type)), _LESS
-        )
-        mask = raising.spread(is_inside, shape)
-        whole = mask if whole is None else raising.compute(arith.AndIOp, [whole, mask], mask.type)
+        mask = raising.spread(raising.compare("ult", each, limit), shape)
+        whole = raising.both(whole, mask)
     assert whole is not None
     return whole
-
-
-_LESS = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ult"), i64)}
 
 
 RULES: dict[str, Rule] = {

@@ -65,14 +65,10 @@ class _Emitting:
         return self.raising.compute(_operations()[name], operands, self._of(type))
 
     def compare(self, predicate: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
-        if isinstance(type, AnyFloat):
-            number = arith.CMPF_COMPARISON_OPERATIONS.index(predicate)
-            kind: Any = arith.CmpfOp
-        else:
-            number = arith.CMPI_COMPARISON_OPERATIONS.index(predicate)
-            kind = arith.CmpiOp
-        properties = {"predicate": IntegerAttr(number, i64)}
-        return self.raising.compute(kind, operands, self._of(i1), properties)
+        if not isinstance(type, AnyFloat):
+            return self.raising.compare(predicate, *operands)
+        number = IntegerAttr(arith.CMPF_COMPARISON_OPERATIONS.index(predicate), i64)
+        return self.raising.compute(arith.CmpfOp, operands, self._of(i1), {"predicate": number})
 
     def select(
         self, condition: SSAValue, operands: Sequence[SSAValue], type: Attribute

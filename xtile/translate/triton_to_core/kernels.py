@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i1, i8, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i1, i8
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
@@ -98,8 +97,7 @@ def _passed(type_: Attribute) -> Attribute:
 
 
 def _truth(raising: Raising, byte: SSAValue) -> SSAValue:
-    properties = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ne"), i64)}
-    return raising.compute(arith.CmpiOp, [byte, raising.constant(0, i8)], i1, properties)
+    return raising.compare("ne", byte, raising.constant(0, i8))
 
 
 def _signature(function: FuncOp, raising: Raising) -> KernelSignature:

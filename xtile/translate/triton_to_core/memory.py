@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, VectorType, i1, i64
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -31,7 +31,6 @@ from xtile.dialects.core import (
 )
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.core.pointers import pointer_of
-from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.amdg.ops import MaskedLoadOp, MaskedStoreOp
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.dialects.triton.tt.ops import (
@@ -222,10 +221,7 @@ def _poll(operation: AtomicPollOp, raising: Raising) -> None:
     with raising.at_end_of(before):
         operands: list[Any] = [pointers, [], [], []]
         found = raising.compute(GatherLoadOp, operands, expected.type, _ordering(operation))
-        properties = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ne"), i64)}
-        differs = raising.compute(
-            arith.CmpiOp, [found, expected], with_element(expected.type, i1), properties
-        )
+        differs = raising.compare("ne", found, expected)
         raising.emit(scf.ConditionOp(raising.combined(differs, CombiningKindFlag.OR)))
     with raising.at_end_of(after):
         raising.emit(scf.YieldOp())

@@ -14,7 +14,7 @@ from typing import Any
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core import GatherLoadOp, PointerAddOp, ScatterStoreOp
@@ -138,9 +138,7 @@ def _condition(raising: Raising, old: SSAValue) -> SSAValue | None:
     if number is not None:
         return None if number else raising.constant(0, i1)
     value = raising.value(old)
-    properties = {"predicate": IntegerAttr(arith.CMPI_COMPARISON_OPERATIONS.index("ne"), i64)}
-    zero = raising.constant(0, value.type)
-    return raising.compute(arith.CmpiOp, [value, zero], i1, properties)
+    return raising.compare("ne", value, raising.constant(0, value.type))
 
 
 def _where(raising: Raising, condition: SSAValue | None, emit: Callable[[], None]) -> None:

@@ -9,7 +9,6 @@ Source: Triton 3.9, `TritonGPUOps.td`, `TritonAMDGPUOps.td`.
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i1, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.triton.ttg.ops import MaskOp, PredicateStageOp, WarpSpecializeOp
@@ -69,9 +68,7 @@ def _predicate_stage(operation: PredicateStageOp, raising: Raising) -> None:
     count = raising.constant(later, step.type)
     distance = raising.compute(arith.MuliOp, [step, count], step.type)
     last = raising.compute(arith.SubiOp, [bound, distance], step.type)
-    predicate = arith.CMPI_COMPARISON_OPERATIONS.index("slt")
-    properties = {"predicate": IntegerAttr(predicate, i64)}
-    raising.define(operation.result, raising.compute(arith.CmpiOp, [iv, last], i1, properties))
+    raising.define(operation.result, raising.compare("slt", iv, last))
 
 
 def _any_number(operation: Operation, raising: Raising) -> None:

@@ -50,7 +50,7 @@ def _create(operation: Operation, trip: Trip) -> None:
 
 def _part(number: int) -> Callable[[Operation, Trip], None]:
     def rule(operation: Operation, trip: Trip) -> None:
-        part, (result,) = trip.tile(operation.operands[0]).parts[number], operation.results
+        part, (result,) = trip.wide(operation.operands[0]).parts[number], operation.results
         trip.define(result, Tile((part,), result.type, trip.shape))
 
     return rule
@@ -106,11 +106,11 @@ def _vectors(operation: Operation, trip: Trip) -> None:
 
 def _guarded(trip: Trip, divisor: SSAValue) -> SSAValue:
     """A divisor that is 1 where nothing is to be divided."""
-    active = trip.active()
+    active = trip.executing()
     if active is None:
         return divisor
     one = tiles.constant(trip.kernel, 1, tiles.element_of(divisor.type), trip.shape)
-    return trip.kernel.pure(SelectOp, active, divisor, one)
+    return trip.kernel.pure(SelectOp, *active.parts, divisor, one)
 
 
 def _line(operation: Operation, trip: Trip) -> Line | None:

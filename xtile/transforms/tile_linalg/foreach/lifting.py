@@ -9,34 +9,22 @@ from xdsl.ir import Operation
 
 from xtile.dialects.core import AtomicUpdateOp, ComplexPartOp
 from xtile.dialects.effects import OF_WORK_ITEMS
-from xtile.rewrite.rebuilder import RuleTable
+from xtile.transforms.predication import branch, loop
 from xtile.transforms.tile_linalg.copying import not_lifted
-from xtile.transforms.tile_linalg.foreach import control, memory_rules
+from xtile.transforms.tile_linalg.foreach import memory_rules
 from xtile.transforms.tile_linalg.foreach.elementwise import elementwise
 from xtile.transforms.tile_linalg.foreach.trip import Trip
-from xtile.transforms.tile_linalg.kernel import Kernel
 
 
-def lifting(trip: Trip) -> Callable[[Operation], None]:
-    """What translates an operation at the points of a tile."""
+def use_rules(trip: Trip) -> None:
+    """Says what translates an operation at the points of a tile."""
+    trip.use(_apply)
 
-    def rule(operation: Operation, kernel: Kernel) -> None:
-        if operation.name in OF_WORK_ITEMS:
-            raise kernel.error(not_lifted(operation))
-        if isinstance(operation, scf.IfOp):
-            control.branch(operation, trip, lift)
-        elif isinstance(operation, scf.ForOp):
-            control.loop(operation, trip, lift)
-        else:
-            _RULES.get(operation.name, elementwise)(operation, trip)
 
-    table = RuleTable(otherwise=rule)
-
-    def lift(operation: Operation) -> None:
-        with trip.kernel.using(table):
-            trip.kernel.translate(operation)
-
-    return lift
+def _apply(operation: Operation, trip: Trip) -> None:
+    if operation.name in OF_WORK_ITEMS:
+        raise trip.kernel.error(not_lifted(operation))
+    _RULES.get(operation.name, elementwise)(operation, trip)
 
 
 _RULES: Mapping[str, Callable[..., None]] = {
@@ -47,5 +35,7 @@ _RULES: Mapping[str, Callable[..., None]] = {
     memref.LoadOp.name: memory_rules.load,
     memref.StoreOp.name: memory_rules.store,
     memref.SubviewOp.name: memory_rules.subview,
+    scf.ForOp.name: loop,
+    scf.IfOp.name: branch,
 }
 """The rule of each operation that is not elementwise, by its name."""

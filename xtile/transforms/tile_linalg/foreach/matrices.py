@@ -22,7 +22,7 @@ from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg.copying import constant, copy
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
-from xtile.transforms.tile_linalg.foreach.lifting import lifting
+from xtile.transforms.tile_linalg.foreach.lifting import use_rules
 from xtile.transforms.tile_linalg.foreach.matrix_operations import matrix_of, replaced
 from xtile.transforms.tile_linalg.foreach.pattern import Turns, dimensions_of, is_numbering
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
@@ -102,13 +102,13 @@ def _map(operation: MapOp, kernel: Kernel) -> None:
         trip.define(position, Line(axis, 0, IndexType()))
     for value, source in zip(values, operation.sources, strict=True):
         trip.define(value, Tile((kernel.value(source),), value.type, trip.shape))
-    lift = lifting(trip)
+    use_rules(trip)
     for nested in body.ops:
         if not isinstance(nested, YieldOp):
-            lift(nested)
+            trip.lift(nested)
             continue
         for yielded, mapped in zip(nested.values, operation.mapped, strict=True):
-            (result,) = trip.tile(yielded).parts
+            (result,) = trip.wide(yielded).parts
             kernel.define(mapped, result)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import vector
-from xdsl.dialects.arith import AndIOp, ConstantOp
+from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseArrayBase,
@@ -115,7 +115,7 @@ def inside(kernel: Kernel, matrix: Matrix, dimensions: Iterable[int]) -> SSAValu
         if matrix.has_more(dimension):
             size = matrix.shape[dimension]
             condition = inside_of(kernel, matrix.tile_shape, dimension, 0, size)
-            result = condition if result is None else kernel.pure(AndIOp, result, condition)
+            result = kernel.both(result, condition)
     return result
 
 

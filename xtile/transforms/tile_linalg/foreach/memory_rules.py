@@ -78,9 +78,9 @@ def load(operation: memref.LoadOp, trip: Trip) -> None:
 
 def _mask_in_memory(trip: Trip, block: Block) -> SSAValue | None:
     """The mask of a block with all axes, in the order of memory's dimensions."""
-    if trip.mask is None:
+    mask = trip.mask
+    if mask is None:
         return None
-    mask = Tile((trip.mask,), i1, trip.shape)
     dropped = [axis for axis in range(len(trip.shape)) if axis not in block.axes]
     kept = [axis for axis in range(len(trip.shape)) if axis in block.axes]
     if dropped:
@@ -106,8 +106,8 @@ def _gather(trip: Trip, elements: Elements) -> Tile:
 
 
 def _mask(trip: Trip) -> SSAValue:
-    active = trip.active()
-    return tiles.constant(trip.kernel, 1, i1, trip.shape) if active is None else active
+    (mask,) = (trip.executing() or trip.number(1, i1)).parts
+    return mask
 
 
 def store(operation: memref.StoreOp, trip: Trip) -> None:
@@ -117,7 +117,7 @@ def store(operation: memref.StoreOp, trip: Trip) -> None:
         copy(operation, kernel)
         return
     memory, positions = _accessed(trip, target, indices)
-    tile = tiles.complete(kernel, trip.tile(value))
+    tile = tiles.complete(kernel, trip.wide(value))
     block = block_of(trip, memory, positions)
     if block is None or not _has_all_axes(trip, block):
         _scatter(trip, tile, elements_of(trip, memory, positions))
@@ -252,7 +252,7 @@ def _update(
 ) -> None:
     kernel = trip.kernel
     memory, positions = _accessed(trip, target, indices)
-    tile = tiles.complete(kernel, trip.tile(value))
+    tile = tiles.complete(kernel, trip.wide(value))
     block = block_of(trip, memory, positions) if trip.mask is None else None
     if block is None or not _has_all_axes(trip, block):
         old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, positions))

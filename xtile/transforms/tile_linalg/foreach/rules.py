@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, VectorType
 from xtile.dialects.core import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS, updates_memory
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
-from xtile.transforms.tile_linalg.foreach.lifting import lifting
+from xtile.transforms.tile_linalg.foreach.lifting import use_rules
 from xtile.transforms.tile_linalg.foreach.pattern import (
     Turns,
     dimensions_of,
@@ -74,8 +74,8 @@ def _points(turns: Turns, kernel: Kernel) -> None:
         for axis, dimension in enumerate(dimensions):
             for number in dimension.numbers:
                 trip.define(number, Line(axis, 0, IndexType()))
-        lift = lifting(trip)
+        use_rules(trip)
         for operation in body.ops:
             is_done = isinstance(operation, scf.YieldOp)
             if not is_done and not is_numbering(operation, turns.loop, dimensions):
-                lift(operation)
+                trip.lift(operation)

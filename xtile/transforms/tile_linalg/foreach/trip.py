@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from typing_extensions import override
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import IndexType, i1
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.shared_attributes import numbers_attribute
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.text.value_names import give_name
+from xtile.transforms.predication import Predication
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import inside_of, numbers_along
@@ -57,7 +62,7 @@ class MovingView:
     kept: Sequence[int]
 
 
-class Trip:
+class Trip(Predication[Kernel, Tile]):
     """What is emitted for the points of one tile.
 
     Args:
@@ -67,7 +72,6 @@ class Trip:
         varying: The values of the source that differ between points.
 
     Attributes:
-        mask: At which points the current operation is executed; None: all.
         values: What has become of values that differ between points.
         views: What has become of memrefs that differ between points.
     """
@@ -79,19 +83,20 @@ class Trip:
         starts: Sequence[Index],
         varying: frozenset[SSAValue],
     ) -> None:
-        self.kernel = kernel
+        super().__init__(kernel)
         self.spans = spans
         self.starts = starts
         self.shape = tuple(span.tile for span in spans)
-        self.mask: SSAValue | None = None
         self.values: dict[SSAValue, Tile | Line] = {}
         self.views: dict[SSAValue, MovingView] = {}
         self._varying = varying
 
+    @override
     def is_varying(self, old: SSAValue) -> bool:
         """Whether a value of the source differs between points."""
         return old in self._varying
 
+    @override
     def define(self, old: SSAValue, new: Tile | Line) -> None:
         """Records what has become of a value that differs between points."""
         self.values[old] = new
@@ -103,18 +108,77 @@ class Trip:
         value = self.values.get(old)
         return value if isinstance(value, Line) else None
 
-    def tile(self, old: SSAValue) -> Tile:
+    @override
+    def wide(self, old: SSAValue) -> Tile:
         """A value at each point."""
         if not self.is_varying(old):
-            number = tiles.scalar(self.kernel, self.kernel.value(old))
-            return tiles.broadcast(self.kernel, number, self.shape)
+            return self.same(self.kernel.value(old))
         value = self.values[old]
         return self.numbers(value) if isinstance(value, Line) else value
 
     def vector(self, old: SSAValue) -> SSAValue:
         """A value that is not complex at each point."""
-        (part,) = self.tile(old).parts
+        (part,) = self.wide(old).parts
         return part
+
+    @override
+    def like(self, value: Tile, old: SSAValue) -> Tile:
+        return tiles.complete(self.kernel, value)
+
+    @override
+    def from_parts(self, old: SSAValue, parts: tuple[SSAValue, ...]) -> Tile:
+        return Tile(parts, old.type, self.shape)
+
+    @override
+    def types_of(self, old: SSAValue) -> list[Attribute]:
+        if not self.is_varying(old):
+            return [old.type]
+        return [tiles.shaped(tiles.part_of(old.type), self.shape)] * tiles.count_of(old.type)
+
+    # --- arithmetic ---
+
+    @override
+    def same(self, value: SSAValue) -> Tile:
+        return tiles.broadcast(self.kernel, tiles.scalar(self.kernel, value), self.shape)
+
+    @override
+    def number(self, number: float, type: Attribute) -> Tile:
+        vector = tiles.constant(self.kernel, int(number), type, self.shape)
+        return Tile((vector,), type, self.shape)
+
+    @override
+    def computed(
+        self, kind: Callable[..., Operation], *operands: Tile, type: Attribute | None = None
+    ) -> Tile:
+        vectors = [vector for operand in operands for vector in operand.parts]
+        if type is None:
+            vector = self.kernel.pure(kind, *vectors)
+        else:
+            vector = self.kernel.pure_with_type(kind, tiles.shaped(type, self.shape), *vectors)
+        return Tile((vector,), tiles.element_of(vector.type), self.shape)
+
+    @override
+    def compared(self, predicate: str, a: Tile, b: Tile) -> Tile:
+        return Tile((self.kernel.compare(predicate, *a.parts, *b.parts),), i1, self.shape)
+
+    @override
+    def select(self, condition: Tile, a: Tile, b: Tile) -> Tile:
+        (where,) = condition.parts
+        a, b = tiles.complete(self.kernel, a), tiles.complete(self.kernel, b)
+        pairs = zip(a.parts, b.parts, strict=True)
+        parts = (self.kernel.emit(SelectOp(where, x, y)).result for x, y in pairs)
+        return Tile(tuple(parts), a.element, a.shape)
+
+    @override
+    def largest(self, value: Tile) -> SSAValue:
+        properties = {
+            "kind": CombiningKindAttr(CombiningKindFlag.MAXSI),
+            "reduction_dims": numbers_attribute(tuple(range(len(self.shape)))),
+        }
+        operands = [*value.parts, self.kernel.index(0)]
+        return self.kernel.compute(MultiDimReductionOp, operands, IndexType(), properties)
+
+    # --- indices ---
 
     def position(self, old: SSAValue) -> Position:
         """An index of the source."""
@@ -151,28 +215,18 @@ class Trip:
         vector = numbers_along(self.kernel, self.shape, line.axis, first)
         return tiles.converted(self.kernel, Tile((vector,), IndexType(), self.shape), line.type)
 
-    def active(self) -> SSAValue | None:
+    @override
+    def executing(self) -> Tile | None:
         """The points of the space at which the current operation is executed; None: all."""
         conditions = [] if self.mask is None else [self.mask]
         for axis, span in enumerate(self.spans):
             if not span.is_even:
                 start = self.starts[axis]
                 inside = inside_of(self.kernel, self.shape, axis, start, span.size)
-                conditions.append(inside)
+                conditions.append(Tile((inside,), i1, self.shape))
         if not conditions:
             return None
         result, *others = conditions
         for other in others:
-            result = self.kernel.pure(arith.AndIOp, result, other)
+            result = self.both(result, other)
         return result
-
-    @contextmanager
-    def where(self, condition: SSAValue) -> Generator[None]:
-        """What is executed only at points at which a condition holds."""
-        before = self.mask
-        both = condition if before is None else self.kernel.pure(arith.AndIOp, before, condition)
-        self.mask = both
-        try:
-            yield
-        finally:
-            self.mask = before

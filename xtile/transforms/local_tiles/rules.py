@@ -1,0 +1,197 @@
+"""What becomes of each operation on local memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from xdsl.dialects import memref, scf
+from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
+
+from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
+from xtile.dialects.core import AtomicRMWOp, AtomicUpdateOp, GatherLoadOp, ScatterStoreOp
+from xtile.rewrite.emitter import AnyMemRef
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
+from xtile.rewrite.rebuilder import copy
+from xtile.rewrite.tile_emitter import shape_of, with_shape
+from xtile.transforms.local_tiles import control_flow
+from xtile.transforms.local_tiles.accesses import View, access_of, access_of_box, access_of_transfer
+from xtile.transforms.local_tiles.tiles import Promotion
+
+
+def _alloca(operation: memref.AllocaOp, promotion: Promotion) -> None:
+    if operation.memref not in promotion.memories:
+        copy(operation, promotion)
+        return
+    type_: AnyMemRef = operation.memref.type
+    # A number is a tile of one.
+    shape = type_.get_shape() or (1,)
+    tile = promotion.constant(0, with_shape(type_.element_type, shape))
+    promotion.held[operation.memref] = tile
+    rank = type_.get_num_dims()
+    promotion.views[operation.memref] = View(
+        operation.memref, (0,) * len(shape), tuple(range(rank)), tuple(shape[:rank])
+    )
+
+
+def _subview(operation: memref.SubviewOp, promotion: Promotion) -> None:
+    source = promotion.view_of(operation.source)
+    if source is None:
+        copy(operation, promotion)
+        return
+    operands = promotion.values((*operation.offsets, *operation.sizes, *operation.strides))
+    offsets, sizes, _ = number_lists(operation, operands, "offsets", "sizes", "strides")
+    moved = list(source.offsets)
+    for dimension, offset in zip(source.kept, offsets, strict=True):
+        moved[dimension] = promotion.add(moved[dimension], offset)
+    kept = kept_dimensions(operation)
+    promotion.views[operation.result] = View(
+        source.memory,
+        tuple(moved),
+        tuple(source.kept[d] for d in kept),
+        tuple(sizes[d] for d in kept),
+    )
+
+
+def _size(operation: memref.DimOp, promotion: Promotion) -> None:
+    view, dimension = promotion.view_of(operation.source), constant_of(operation.index)
+    if view is None or dimension is None:
+        copy(operation, promotion)
+    else:
+        promotion.define(operation.result, promotion.as_value(view.sizes[dimension]))
+
+
+def _read(operation: TransferReadOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.source)
+    if view is None:
+        copy(operation, promotion)
+        return
+    shape = shape_of(operation.result.type)
+    access = access_of_transfer(operation, promotion, view, shape)
+    value = promotion.read(access)
+    if access.mask is not None:
+        padding = promotion.spread(promotion.value(operation.padding), shape)
+        value = promotion.selected(access.mask, value, padding)
+    promotion.define(operation.result, value)
+
+
+def _write(operation: TransferWriteOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.source)
+    if view is None:
+        copy(operation, promotion)
+        return
+    value = promotion.value(operation.vector)
+    access = access_of_transfer(operation, promotion, view, shape_of(value.type))
+    promotion.write(access, value)
+
+
+def _gather(operation: GatherLoadOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    mask = promotion.value(operation.mask) if operation.mask is not None else None
+    shape = shape_of(operation.result.type)
+    value = promotion.read(access_of(promotion, view, operation.indices, shape, mask))
+    if mask is not None and operation.padding is not None:
+        value = promotion.selected(mask, value, promotion.value(operation.padding))
+    promotion.define(operation.result, value)
+
+
+def _scatter(operation: ScatterStoreOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    mask = promotion.value(operation.mask) if operation.mask is not None else None
+    value = promotion.value(operation.value)
+    access = access_of(promotion, view, operation.indices, shape_of(value.type), mask)
+    if not access.shape and mask is not None:
+        before = promotion.read(access)
+        value = promotion.selected(mask, value, before)
+    promotion.write(access, value)
+
+
+def _load(operation: memref.LoadOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.memref)
+    if view is None:
+        copy(operation, promotion)
+    else:
+        access = access_of(promotion, view, operation.indices, ())
+        promotion.define(operation.res, promotion.read(access))
+
+
+def _store(operation: memref.StoreOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.memref)
+    if view is None:
+        copy(operation, promotion)
+    else:
+        access = access_of(promotion, view, operation.indices, ())
+        promotion.write(access, promotion.value(operation.value))
+
+
+def _update(operation: AtomicUpdateOp, promotion: Promotion) -> None:
+    """A box is updated at once: nobody else sees local memory meanwhile."""
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    value, shape = promotion.value(operation.value), shape_of(operation.value.type)
+    rank = len(operation.indices)
+    along = list(range(rank - len(shape), rank))
+    if operation.transpose is not None:
+        along.reverse()
+    checked = {int(dimension) for dimension in operation.checked.get_values()}
+    inside = [dimension not in checked for dimension in along]
+    access = access_of_box(promotion, view, operation.indices, shape, along, inside, None)
+    kind = AtomicRMWKind[operation.kind.data.value]
+    old = promotion.read(access)
+    promotion.write(access, promotion.combined(kind, old, value))
+    if access.mask is not None:
+        old = promotion.selected(access.mask, old, promotion.constant(0, old.type))
+    promotion.define(operation.result, old)
+
+
+def _rmw(operation: AtomicRMWOp, promotion: Promotion) -> None:
+    """Elements that may be the same are updated one after the other."""
+    view = promotion.view_of(operation.memory)
+    if view is None:
+        copy(operation, promotion)
+        return
+    promotion.costly |= {view.memory}
+    mask = promotion.value(operation.mask) if operation.mask is not None else None
+    value, kind = promotion.value(operation.value), kind_of(operation.kind)
+    shape = shape_of(value.type)
+    if shape:
+        access = access_of(promotion, view, operation.indices, shape, mask)
+        tile = promotion.held[view.memory]
+        promotion.held[view.memory], old = promotion.with_elements(tile, access, value, kind)
+    else:
+        access = access_of(promotion, view, operation.indices, ())
+        old = promotion.read(access)
+        new = promotion.combined(kind, old, value)
+        new = new if mask is None else promotion.selected(mask, new, old)
+        promotion.write(access, new)
+        if mask is not None:
+            old = promotion.selected(mask, old, promotion.constant(0, old.type))
+    promotion.define(operation.result, old)
+
+
+RULES: Mapping[str, Any] = {
+    AtomicRMWOp.name: _rmw,
+    AtomicUpdateOp.name: _update,
+    GatherLoadOp.name: _gather,
+    ScatterStoreOp.name: _scatter,
+    memref.AllocaOp.name: _alloca,
+    memref.DimOp.name: _size,
+    memref.LoadOp.name: _load,
+    memref.StoreOp.name: _store,
+    memref.SubviewOp.name: _subview,
+    scf.ForOp.name: control_flow.loop,
+    scf.IfOp.name: control_flow.branch,
+    scf.WhileOp.name: control_flow.while_loop,
+    "vector.transfer_read": _read,
+    "vector.transfer_write": _write,
+}
+"""The rule of each operation that does not stay what it is."""
