@@ -1,4 +1,4 @@
-"""Runs the README's tour and compares what it prints with what the README shows."""
+"""Runs what the README and the pages about the commands show, and compares what it prints."""
 
 import os
 import re
@@ -10,10 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
+RUNNING = (ROOT / "docs" / "running.md").read_text()
+COMMANDS = [(ROOT / "docs" / f"{name}.md").read_text() for name in ("translating", "compiling")]
+PAGES = "\n".join((README, RUNNING, *COMMANDS))
 
-CONSOLE_BLOCKS = re.findall(r"```console\n\$ (.*?)\n(.*?)```", README, re.DOTALL)
-PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-TEXT_BLOCKS = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+CONSOLE_BLOCKS = dict(re.findall(r"```console\n\$ (.*?)\n(.*?)```", PAGES, re.DOTALL))
+PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", PAGES, re.DOTALL)
+TEXT_BLOCKS = re.findall(r"```text\n(.*?)```", RUNNING, re.DOTALL)
 SHELL_BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
 
 
@@ -39,14 +42,15 @@ def without_trailing_blanks(text: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-@pytest.mark.parametrize(("command", "shown"), CONSOLE_BLOCKS)
-def test_tour_prints_what_the_readme_shows(command: str, shown: str) -> None:
+@pytest.mark.parametrize("command", CONSOLE_BLOCKS)
+def test_commands_print_what_the_pages_show(command: str) -> None:
+    shown = CONSOLE_BLOCKS[command]
     assert without_trailing_blanks(run_in_shell(command)) == without_trailing_blanks(shown)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", PYTHON_BLOCKS)
-def test_python_of_the_readme_runs(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_of_the_pages_runs(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # The block asserts its result itself.
     assert "assert" in code
     monkeypatch.chdir(ROOT)
@@ -64,7 +68,7 @@ tools.find_tool = lambda name: None
 
 
 def printed_on_three_devices(before: str = "") -> list[str]:
-    """What the block "One file on three devices" prints, without the name of the processor."""
+    """What the block "One kernel on three devices" prints, without the name of the processor."""
     (code,) = [block for block in PYTHON_BLOCKS if '"cuda"' in block]
     command = [sys.executable, "-c", before + code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
@@ -89,11 +93,22 @@ def test_three_devices_with_nvidias_packages() -> None:
     assert [cuda] == last or re.fullmatch(r"cuda: right, on sm_\d+ \(NVIDIA .*\)", cuda)
 
 
-def test_readme_has_its_blocks() -> None:
-    assert len(CONSOLE_BLOCKS) == 15
+def test_pages_have_their_blocks() -> None:
+    assert len(CONSOLE_BLOCKS) == 16
     assert len(PYTHON_BLOCKS) == 6
-    assert len(SHELL_BLOCKS) == 2
     assert len(TEXT_BLOCKS) == 2
+
+
+def test_a_command_prints_the_same_on_each_page() -> None:
+    blocks = re.findall(r"```console\n\$ (.*?)\n(.*?)```", PAGES, re.DOTALL)
+    assert all(CONSOLE_BLOCKS[command] == shown for command, shown in blocks)
+
+
+def test_readme_is_short_and_its_links_lead_somewhere() -> None:
+    assert README.count("\n") < 200
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", README) if "://" not in link]
+    assert len(links) > 30
+    assert [link for link in links if not (ROOT / link).exists()] == []
 
 
 def test_ci_runs_the_two_commands_of_the_readme() -> None:

@@ -1,4 +1,4 @@
-"""Checking that a port computes what its source computes: `xtile.check` (docs/porting.md)."""
+"""Checking that a port computes what its source computes: `xtile.check` (docs/checking.md)."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def check(
     and numbers with NaN and infinities; with sizes that are no multiples of tiles, with full tiles,
     and with nothing. Outputs are NaN before. How far numbers may differ follows from the source: it
     runs a few times with the errors that functions and sums may have in any order
-    (docs/porting.md, "What may differ").
+    (docs/checking.md, "What may differ").
 
     Args:
         source: A path, a text or a module, as `run` takes it.
