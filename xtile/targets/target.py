@@ -211,6 +211,21 @@ class ProductTile:
 
 
 @dataclass(frozen=True)
+class ChainedProducts:
+    """Products that are factors of others.
+
+    Attributes:
+        rows: The least rows of their results.
+        elements: The most elements of all results together.
+        hints: How a kernel with these products is compiled.
+    """
+
+    rows: int
+    elements: int
+    hints: Hints
+
+
+@dataclass(frozen=True)
 class TilePolicy:
     """How kernels are cut into tiles.
 
@@ -223,6 +238,8 @@ class TilePolicy:
         elementwise_hints: How a kernel without products is compiled.
         large_elements: How many elements make a tile large.
         large_hints: How a kernel without products but with large tiles is compiled.
+        chained: How kernels are compiled whose products are factors of others, as in attention;
+            the first entry that fits counts.
     """
 
     products: Mapping[Number, tuple[ProductTile, ...]] = field(
@@ -235,6 +252,7 @@ class TilePolicy:
     elementwise_hints: Hints = Hints()
     large_elements: int = 16384
     large_hints: Hints = Hints()
+    chained: tuple[ChainedProducts, ...] = ()
 
     def products_of(self, factor: Attribute) -> tuple[ProductTile, ...]:
         """The tiles of products of a type, the largest one first."""
@@ -248,6 +266,18 @@ class TilePolicy:
         known = self.products_of(factor)
         fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
         return next(fitting, Hints())
+
+    def chained_hints(self, rows: int, area: int) -> Hints | None:
+        """How a kernel is compiled whose products are factors of others; None where none is known.
+
+        Args:
+            rows: The rows of the results.
+            area: The elements of all results together.
+        """
+        fitting = (
+            each.hints for each in self.chained if each.rows <= rows and area <= each.elements
+        )
+        return next(fitting, None)
 
 
 @dataclass(frozen=True)

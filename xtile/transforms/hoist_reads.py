@@ -11,7 +11,7 @@ from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from xtile.dialects.affine_maps import dimensions_of
@@ -66,10 +66,10 @@ def _movable(loop: scf.ForOp) -> list[TransferReadOp]:
     ]
     if not reads:
         return []
-    changed = _changed_memory(loop)
+    changed = changed_memory(loop)
     if changed is None:
         return []
-    return [read for read in reads if not any(_may_be_same(read.source, each) for each in changed)]
+    return [read for read in reads if not any(may_be_same(read.source, each) for each in changed)]
 
 
 def _is_inside(value: SSAValue, body: Block) -> bool:
@@ -92,20 +92,23 @@ def _never_fails(read: TransferReadOp) -> bool:
     return True
 
 
-def _changed_memory(loop: scf.ForOp) -> list[SSAValue] | None:
-    """The memory that a loop writes; None where operations do something else to memory."""
+def changed_memory(operation: Operation) -> list[SSAValue] | None:
+    """The memory that an operation, and what it holds, writes.
+
+    None where something else is done to memory, or other blocks may have changed it afterwards.
+    """
     changed: list[SSAValue] = []
-    for operation in walk(loop):
-        written = written_operands(operation)
+    for each in walk(operation):
+        written = written_operands(each)
         changed += written
-        is_known = written or operation.regions or leaves_memory(operation)
-        is_known = is_known or only_reads(operation) or is_side_effect_free(operation)
-        if synchronizes(operation) or not is_known:
+        is_known = written or each.regions or leaves_memory(each)
+        is_known = is_known or only_reads(each) or is_side_effect_free(each)
+        if synchronizes(each) or not is_known:
             return None
     return changed
 
 
-def _may_be_same(a: SSAValue, b: SSAValue) -> bool:
+def may_be_same(a: SSAValue, b: SSAValue) -> bool:
     """Whether two memrefs may share memory."""
     first, second = argument_of(a), argument_of(b)
     if first is None or second is None or first is second:

@@ -153,6 +153,58 @@ def test_warps_for_large_products(
     assert ("optimization_hints" in text) == (warps is not None)
 
 
+def _attention(queries: int, keys: int, depth: int) -> str:
+    """The products of attention, one of which becomes a factor of the other, and a branch."""
+    scores, output = f"vector<{queries}x{keys}xf32>", f"vector<{queries}x{depth}xf32>"
+    q, k, v = (f"vector<{a}x{b}xf16>" for a, b in ((queries, depth), (depth, keys), (keys, depth)))
+    p = scores.replace("f32", "f16")
+    maps = """{indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+        affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}"""
+    return f"""
+    gpu.module @m {{
+      gpu.func @k(%n: index) kernel attributes {{core.level = "tile"}} {{
+        %zero = arith.constant 0 : index
+        %is_zero = arith.cmpi eq, %n, %zero : index
+        %q = ub.poison : {q}
+        %k = ub.poison : {k}
+        %v = ub.poison : {v}
+        %s = arith.constant dense<0.0> : {scores}
+        %o = arith.constant dense<0.0> : {output}
+        %x = vector.contract {maps} %q, %k, %s : {q}, {k} into {scores}
+        %y = scf.if %is_zero -> ({scores}) {{
+          %e = math.exp2 %x : {scores}
+          scf.yield %e : {scores}
+        }} else {{
+          scf.yield %x : {scores}
+        }}
+        %p = arith.truncf %y : {scores} to {p}
+        %r = vector.contract {maps} %p, %v, %o : {p}, {v} into {output}
+        gpu.return
+      }}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("chip", "sizes", "hints"),
+    [
+        ("sm_90", (64, 32, 64), "num_worker_warps_per_cta = 4, occupancy = 4"),
+        ("sm_90", (64, 64, 64), "num_worker_warps_per_cta = 4, occupancy = 4"),
+        ("sm_90", (64, 128, 64), "num_worker_warps_per_cta = 4, occupancy = 2"),
+        ("sm_90", (128, 64, 64), "num_worker_warps_per_cta = 8, occupancy = 2"),
+        ("sm_90", (128, 128, 128), "num_worker_warps_per_cta = 8, occupancy = 2"),
+        ("sm_90", (128, 256, 128), "num_worker_warps_per_cta = 8"),
+        ("sm_80", (128, 128, 128), "num_worker_warps_per_cta = 8"),
+        ("sm_80", (64, 64, 64), None),
+    ],
+)
+def test_hints_for_products_of_products(
+    chip: str, sizes: tuple[int, int, int], hints: str | None
+) -> None:
+    text = printed(translate_module(read(_attention(*sizes)), NVIDIA.chips[chip]))
+    found = re.findall(r"optimization_hints=<(\w+) = \{(.*)\}>", text)
+    assert found == ([] if hints is None else [(chip, hints)])
+
+
 def test_several_kernels_and_modules_become_one_module() -> None:
     function = 'gpu.func @{} () kernel attributes {{core.level = "tile"}} {{ gpu.return }}'
     text = (

@@ -18,12 +18,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i32,
 )
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Block, Region
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
 from xtile.transforms.split_complex import split_complex
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -31,7 +33,7 @@ from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.rules import RULES
 
 if TYPE_CHECKING:
-    from xtile.targets.target import Hints, Target
+    from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
 _SUBGROUP_SIZE = "intel_reqd_sub_group_size"
@@ -75,11 +77,21 @@ def _tiled(
     size = DenseArrayBase.from_list(i32, [1, 1, 1])
     result = FuncOp.create(
         properties=function.properties | {"known_block_size": size},
-        attributes=_attributes(function, kernel.hints[1]),
+        attributes=_attributes(function, _hints(kernel, body)),
         regions=[Region(body)],
     )
     result.location = function.location
     return result
+
+
+def _hints(kernel: Kernel, body: Block) -> Hints:
+    """How to compile a kernel; None of it where only products of work-items ask for something.
+
+    What those are compiled as is known when their shapes are.
+    """
+    work, hints = kernel.hints
+    has_products = any(isinstance(each, ContractionOp) for own in body.ops for each in own.walk())
+    return Hints() if not work and has_products else hints
 
 
 def _attributes(function: FuncOp, hints: Hints) -> dict[str, Attribute]:

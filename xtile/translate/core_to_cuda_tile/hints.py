@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
 from xdsl.dialects.memref import AllocaOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.shapes import as_vector
+from xtile.dialects.shapes import as_vector, shape_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
-from xtile.targets.target import Target
+from xtile.targets.target import Hints, Target, TilePolicy
 
-_OWN_CHOICE = 4
-"""The warps that `tileiras` 13.5 takes without a hint."""
+_OWN_CHOICE = Hints(num_worker_warps_per_cta=4)
+"""What `tileiras` 13.5 takes without a hint."""
 
 _WARPS = "num_worker_warps_per_cta"
 
@@ -44,9 +46,7 @@ def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
                 chip: DictionaryAttr({**each.data, **_OF_ONE_WARP}) for chip, each in chips.items()
             }
         return OptimizationHintsAttr(DictionaryAttr(chips))
-    warps = 0 if hints else _warps_for_products(function, target)
-    if warps > _OWN_CHOICE:
-        hints[_WARPS] = IntegerAttr(warps, i32)
+    hints = hints or _hints_for_products(function, target)
     if allocates:
         hints |= _OF_ONE_WARP
     if not hints:
@@ -54,23 +54,59 @@ def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
     return OptimizationHintsAttr(DictionaryAttr({target.name: DictionaryAttr(hints)}))
 
 
-def _warps_for_products(function: FuncOp, target: Target) -> int:
-    """How many warps the products of a kernel of another language need for their registers.
+def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute]:
+    """What the products of a kernel of another language need for their registers.
 
-    They are compiled as one product with a result as large as all of theirs. Kernels of CUDA Tile
-    IR have the hints that their authors gave them.
+    They are compiled as one product with a result as large as all of theirs, and as the target says
+    it where the result of one goes into another, as in attention. Kernels of CUDA Tile IR have the
+    hints that their authors gave them.
     """
     source = source_signature(function)
     if source is not None and source.language == "cuda_tile":
-        return 0
+        return {}
+    products = [
+        each
+        for each in walk(function)
+        if isinstance(each, ContractionOp) and as_vector(each.results[0].type) is not None
+    ]
     areas: dict[Attribute, int] = {}
-    for product in walk(function):
-        sums = as_vector(product.results[0].type) if isinstance(product, ContractionOp) else None
-        if sums is not None:
-            factor = value_type(product.operands[0].type)
-            areas[factor] = areas.get(factor, 0) + prod(sums.get_shape())
-    hints = (
-        target.tiles.product_hints(factor, 1 << (area - 1).bit_length())
-        for factor, area in areas.items()
-    )
-    return max((each.num_worker_warps_per_cta or 0 for each in hints), default=0)
+    for product in products:
+        factor = value_type(product.operands[0].type)
+        area = prod(shape_of(product.results[0]))
+        areas[factor] = areas.get(factor, 0) + area
+    found = [_hints(target.tiles, factor, area, products) for factor, area in areas.items()]
+    largest = max(found, key=lambda each: each.num_worker_warps_per_cta or 0, default=Hints())
+    if largest in (Hints(), _OWN_CHOICE):
+        return {}
+    given = {_WARPS: largest.num_worker_warps_per_cta, "occupancy": largest.occupancy}
+    return {name: IntegerAttr(number, i32) for name, number in given.items() if number is not None}
+
+
+def _hints(
+    tiles: TilePolicy, factor: Attribute, area: int, products: Sequence[ContractionOp]
+) -> Hints:
+    if any(_feeds_another(each, set(products)) for each in products):
+        rows = min(shape_of(each.results[0])[-2:][0] for each in products)
+        chained = tiles.chained_hints(rows, area)
+        if chained is not None:
+            return chained
+    return replace(tiles.product_hints(factor, 1 << (area - 1).bit_length()), occupancy=None)
+
+
+def _feeds_another(product: ContractionOp, others: Collection[Operation]) -> bool:
+    """Whether a factor of another product in the same block is computed from one."""
+    block = product.parent
+    reached, left = set[Operation](), [product.results[0]]
+    while block is not None and left:
+        for use in left.pop().uses:
+            user = block.find_ancestor_op_in_block(use.operation)
+            if user in others and use.index < _ACCUMULATOR:
+                return True
+            if user is not None and user not in others and user not in reached:
+                reached.add(user)
+                left += user.results
+    return False
+
+
+_ACCUMULATOR = 2
+"""The number of the operand to which a product is added."""
