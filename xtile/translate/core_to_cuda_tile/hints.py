@@ -15,10 +15,11 @@ from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.shapes import as_vector, shape_of
+from xtile.dialects.shapes import shape_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
+from xtile.rewrite.contractions import as_matrices
 from xtile.targets.target import Hints, Target, TilePolicy
 
 _OWN_CHOICE = Hints(num_worker_warps_per_cta=4)
@@ -64,17 +65,11 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
     source = source_signature(function)
     if source is not None and source.language == "cuda_tile":
         return {}
-    products = [
-        each
-        for each in walk(function)
-        if isinstance(each, ContractionOp) and as_vector(each.results[0].type) is not None
-    ]
-    areas: dict[Attribute, int] = {}
-    for product in products:
-        factor = value_type(product.operands[0].type)
-        area = prod(shape_of(product.results[0]))
-        areas[factor] = areas.get(factor, 0) + area
-    found = [_hints(target.tiles, factor, area, products) for factor, area in areas.items()]
+    products: dict[Attribute, list[ContractionOp]] = {}
+    for each in walk(function):
+        if isinstance(each, ContractionOp) and _is_of_matrices(each):
+            products.setdefault(value_type(each.lhs.type), []).append(each)
+    found = [_hints(target.tiles, factor, own) for factor, own in products.items()]
     largest = max(found, key=lambda each: each.num_worker_warps_per_cta or 0, default=Hints())
     if largest in (Hints(), _OWN_CHOICE):
         return {}
@@ -82,12 +77,18 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
     return {name: IntegerAttr(number, i32) for name, number in given.items() if number is not None}
 
 
-def _hints(
-    tiles: TilePolicy, factor: Attribute, area: int, products: Sequence[ContractionOp]
-) -> Hints:
+def _is_of_matrices(product: ContractionOp) -> bool:
+    """Whether a product adds several numbers up: one that adds none is done element by element."""
+    matrices = as_matrices(product)
+    return matrices is not None and matrices[0].shape[-1] > 1
+
+
+def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionOp]) -> Hints:
+    """Those for all products of a type of factors."""
+    shapes = [shape_of(each.results[0]) for each in products]
+    area = sum(map(prod, shapes))
     if any(_feeds_another(each, set(products)) for each in products):
-        rows = min(shape_of(each.results[0])[-2:][0] for each in products)
-        chained = tiles.chained_hints(rows, area)
+        chained = tiles.chained_hints(min(shape[-2:][0] for shape in shapes), area)
         if chained is not None:
             return chained
     return replace(tiles.product_hints(factor, 1 << (area - 1).bit_length()), occupancy=None)
