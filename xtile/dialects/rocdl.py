@@ -10,17 +10,18 @@ from typing import Self
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i16, i32
 from xdsl.ir import Dialect
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 from xtile.dialects.compilation import ROCDLTargetAttr
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.versions import V3_9
 
 
-@irdl_op_definition
+@op_definition
 class SetPrioOp(IRDLOperation):
     """How soon the instructions of a wave are issued, from 0 to 3.
 
@@ -65,7 +66,7 @@ _GROUPS = (
 """The groups of instructions, each a bit of a mask."""
 
 
-@irdl_op_definition
+@op_definition
 class SchedBarrierOp(IRDLOperation):
     """What instructions may be moved across: groups of them, or none.
 
@@ -115,7 +116,7 @@ def _parse_group(parser: Parser) -> int:
     return 1 << _GROUPS.index(word)
 
 
-@irdl_op_definition
+@op_definition
 class WorkitemIdXOp(IRDLOperation):
     """The work-item's number in its work-group, along x.
 

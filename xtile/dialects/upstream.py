@@ -37,6 +37,8 @@ from xdsl.traits import OpTrait
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import use_format
+
 
 @dataclass(frozen=True)
 class TypeWhere(AttrConstraint):
@@ -144,6 +146,7 @@ def completes(
         known = cls.get_irdl_definition()
         names = {name: (name, "property") for name in properties or {}}
         has_text = assembly_format is None and "parse" not in vars(cls)
+        format_ = known.assembly_format if has_text else assembly_format
         definition = replace(
             known,
             operands=_constrained(known.operands, operands or {}),
@@ -153,7 +156,7 @@ def completes(
             accessor_names={**known.accessor_names, **names},
             # As in MLIR, properties that the format does not show stand in its dictionary.
             options=[*known.options, ParsePropInAttrDict()],
-            assembly_format=known.assembly_format if has_text else assembly_format,
+            assembly_format=None,
             custom_directives={
                 **known.custom_directives,
                 **{directive.__name__: directive for directive in custom_directives},
@@ -162,6 +165,8 @@ def completes(
         verify = _own_verifier(cls)
         for name, value in get_accessors_from_op_def(definition, verify).items():
             setattr(cls, name, value)
+        if format_ is not None:
+            use_format(cls, format_)
         return cls
 
     return complete

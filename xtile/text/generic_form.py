@@ -1,7 +1,7 @@
 """Operations whose custom form cannot tell all that they are.
 
 @never_ambiguous
-@irdl_op_definition
+@op_definition
 class LoadOp(IRDLOperation):
 traits = traits_def(GenericFormIf(reads_as_mask))
 """

@@ -257,31 +257,16 @@ def _lower_to_spirv(
     return translate_module(module, options.lane_target, diagnostics)
 
 
-def _with_large_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
-    """Kernels of lifted subgroups on tiles of the whole block, without local memory.
-
-    Args:
-        module: The module; it is not changed.
-        only_cheap: Whether local memory stays that tiles replace at a cost.
-    """
-    from xtile.transforms.collapse_shapes import collapse_shapes
-    from xtile.transforms.hoist_reads import hoist_reads
-    from xtile.transforms.local_tiles import local_tiles
-    from xtile.transforms.unite_products import unite_products
-
-    module = collapse_shapes(local_tiles(module, only_cheap=only_cheap))
-    return unite_products(hoist_reads(module))
-
-
 def _lower_to_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.targets.nvidia import LONGEST_ROW
+    from xtile.transforms.large_tiles import large_tiles
     from xtile.transforms.structure import structure
     from xtile.translate.core_to_cuda_tile import translate_module
 
     module = structure(
-        _with_large_tiles(module, only_cheap=True),
+        large_tiles(module, only_cheap=True),
         diagnostics,
         may_wrap=options.may_wrap,
         common_memory=True,
@@ -294,9 +279,10 @@ def _lower_to_cuda_tile(
 def _lower_to_triton(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    from xtile.transforms.large_tiles import large_tiles
     from xtile.translate.core_to_triton import translate_module
 
-    module = _with_large_tiles(module, only_cheap=False)
+    module = large_tiles(module, only_cheap=False)
     return translate_module(module, options.target(NVIDIA), diagnostics)
 
 

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import AffineMapAttr, IndexType
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     prop_def,
     result_def,
     traits_def,
@@ -26,6 +25,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.affine.assembly import parse_values, print_values, verify_values
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import completes
 
 
@@ -87,7 +87,7 @@ class MinOp(_Text, affine.MinOp):  # pyright: ignore[reportIncompatibleMethodOve
     """
 
 
-@irdl_op_definition
+@op_definition
 class MaxOp(_Text):
     """The largest of the numbers that a map gives.
 

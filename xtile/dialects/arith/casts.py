@@ -15,7 +15,6 @@ from xdsl.irdl import (
     IRDLOperation,
     OptPropertyDef,
     PropertyDef,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -32,6 +31,7 @@ from xtile.dialects.arith.types import (
     verify_same_shape,
     verify_wider,
 )
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import (
     FLOAT_LIKE,
     TypeWhere,
@@ -155,7 +155,7 @@ class TruncFOp(arith.TruncFOp):
         verify_narrower(self.input.type, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class ScalingExtFOp(IRDLOperation):
     """A float of more bits, times a power of two.
 
@@ -183,7 +183,7 @@ class ScalingExtFOp(IRDLOperation):
         verify_wider(self.input.type, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class ScalingTruncFOp(IRDLOperation):
     """A float of fewer bits, divided by a power of two.
 
@@ -291,7 +291,7 @@ class IndexCastOp(arith.IndexCastOp):
         _verify_index_cast(self.input.type, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class IndexCastUIOp(IRDLOperation):
     """An index as an integer or the other way round; more bits are filled with zeros.
 

@@ -11,7 +11,6 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -19,10 +18,11 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import FLOAT_LIKE
 
 
-@irdl_op_definition
+@op_definition
 class RemFOp(IRDLOperation):
     """The remainder, of the dividend's sign: `%c = arith.remf %a, %b : f32`."""
 

@@ -14,7 +14,6 @@ from xdsl.ir import Dialect
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -23,10 +22,11 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import TypeWhere, is_float, is_signless_integer
 
 
-@irdl_op_definition
+@op_definition
 class PowiOp(IRDLOperation):
     """A complex number to the power of an integer.
 

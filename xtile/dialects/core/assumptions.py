@@ -22,7 +22,6 @@ from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -33,10 +32,11 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.pointers import PointerType
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import as_vector, bits_of
 
 
-@irdl_op_definition
+@op_definition
 class AssumeOp(IRDLOperation):
     """An integer or a pointer, or a vector of some, of which something is known.
 

@@ -17,7 +17,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -30,6 +29,7 @@ from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
 from xtile.dialects.core.attributes import MemoryOrderAttr, MemoryScopeAttr
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.scattered import INDICES, MEMORY, verify_access
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import as_vector
 
 _OF_FLOATS = frozenset(
@@ -44,7 +44,7 @@ _OF_FLOATS = frozenset(
 )
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRMWOp(IRDLOperation):
     """Updates elements of memory, each at once, where a mask is true; returns what they were.
 
@@ -91,7 +91,7 @@ class AtomicRMWOp(IRDLOperation):
             raise VerifyException(f"{kind.name} is for {numbers}, got {element}")
 
 
-@irdl_op_definition
+@op_definition
 class AtomicCompareAndSwapOp(IRDLOperation):
     """Replaces elements of memory that have the bits of others; returns what they were.
 

@@ -14,11 +14,12 @@ from xdsl.dialects.builtin import I64, IntegerAttr, MemRefType, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
 )
+
+from xtile.dialects.definitions import op_definition
 
 
 class BlasOperation(IRDLOperation, ABC):
@@ -55,7 +56,7 @@ class BlasA3Operation(BlasOperation, ABC):
     TYPES: ClassVar[str] = "type($alpha) `,` type($a) `,` type($b) `,` type($beta) `,` type($c)"
 
 
-@irdl_op_definition
+@op_definition
 class AxpbyOp(BlasA2Operation):
     """B := alpha op(A) + beta B, for scalars, vectors and matrices.
 
@@ -75,7 +76,7 @@ class AxpbyOp(BlasA2Operation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class CumsumOp(BlasA2Operation):
     """B := alpha cumulative sum of A along dimension `dimension` + beta B.
 
@@ -93,7 +94,7 @@ class CumsumOp(BlasA2Operation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class SumOp(BlasA2Operation):
     """b := alpha op(A) 1 + beta b: b_i is the sum of row i of op(A); a vector has one row.
 
@@ -113,7 +114,7 @@ class SumOp(BlasA2Operation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class GemmOp(BlasA3Operation):
     """C := alpha op(A) op(B) + beta C.
 
@@ -135,7 +136,7 @@ class GemmOp(BlasA3Operation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class GemvOp(BlasA3Operation):
     """c := alpha op(A) b + beta c.
 
@@ -156,7 +157,7 @@ class GemvOp(BlasA3Operation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class GerOp(BlasA3Operation):
     """C := alpha a b^T + beta C.
 
@@ -171,7 +172,7 @@ class GerOp(BlasA3Operation):
     assembly_format = "(`atomic` $atomic^)? " + BlasA3Operation.OPERANDS + BlasA3Operation.TYPES
 
 
-@irdl_op_definition
+@op_definition
 class HadamardOp(BlasA3Operation):
     """C := alpha A ∘ B + beta C, element by element, for scalars, vectors and matrices.
 

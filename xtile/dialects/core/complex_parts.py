@@ -11,7 +11,6 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.definitions import op_definition
 
 
 @irdl_attr_definition
@@ -31,7 +31,7 @@ class ComplexPartAttr(EnumAttribute[ComplexPart], SpacedOpaqueSyntaxAttribute):
     name = "core.complex_part"
 
 
-@irdl_op_definition
+@op_definition
 class ComplexPartOp(IRDLOperation):
     """The real or the imaginary parts of the complex numbers in memory, as memory of their own.
 

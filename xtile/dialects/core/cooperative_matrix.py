@@ -28,7 +28,6 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeA
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -41,6 +40,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import layout_of, verify_indices
 
 WORD_BITS = 32
@@ -139,7 +139,7 @@ class CooperativeMatrixType(ParametrizedAttribute, TypeAttribute):
             printer.print_string(f", {self.use.data}")
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixLoadOp(IRDLOperation):
     """Loads a block of memory, from the element at the indices on.
 
@@ -181,7 +181,7 @@ class CooperativeMatrixLoadOp(IRDLOperation):
             _verify_elements(self.memory, matrix)
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixStoreOp(IRDLOperation):
     """Stores a matrix to a block of memory, from the element at the indices on.
 
@@ -209,7 +209,7 @@ class CooperativeMatrixStoreOp(IRDLOperation):
         _verify_elements(self.memory, type_of(self.matrix))
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixFillOp(IRDLOperation):
     """A matrix whose elements are all the same.
 
@@ -235,7 +235,7 @@ class CooperativeMatrixFillOp(IRDLOperation):
             raise VerifyException(f"expected a number of type {component}, got {self.value.type}")
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixMultiplyAddOp(IRDLOperation):
     """D := A B + C, of M x K, K x N and M x N elements.
 

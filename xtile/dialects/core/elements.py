@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, IntegerType, VectorType, i1
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -22,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
 
@@ -34,7 +34,7 @@ INTEGERS = TypeWhere(
 )
 
 
-@irdl_op_definition
+@op_definition
 class GatherOp(IRDLOperation):
     """Elements of a tile, each from the position along a dimension that another tile says.
 
@@ -82,7 +82,7 @@ def _fits(positions: Sequence[int], source: Sequence[int], axis: int) -> bool:
     )
 
 
-@irdl_op_definition
+@op_definition
 class HistogramOp(IRDLOperation):
     """How many elements of a tile are 0, 1 and so on, of those for which a mask is true.
 

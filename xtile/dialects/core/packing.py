@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import I64, FixedBitwidthType, IntegerAttr, VectorTyp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -23,6 +22,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
 
@@ -82,7 +82,7 @@ def _verify(axis: int, elements: VectorType[Attribute], bytes_: Attribute, what:
     verify_type(bytes_, VectorType(i8, shape), what)
 
 
-@irdl_op_definition
+@op_definition
 class PackOp(PackingOperation):
     """The bytes that hold the elements of a tile, several along a dimension in each.
 
@@ -104,7 +104,7 @@ class PackOp(PackingOperation):
         _verify(self.axis.value.data, vector_type(self.source), self.result.type, "the result")
 
 
-@irdl_op_definition
+@op_definition
 class UnpackOp(PackingOperation):
     """The elements that the bytes of a tile hold, several along a dimension in each.
 

@@ -23,7 +23,6 @@ from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -34,6 +33,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import verify_type, with_element
 from xtile.dialects.upstream import TypeWhere, is_float, value_type
 
@@ -110,7 +110,7 @@ _OFFSETS = TypeWhere(
 )
 
 
-@irdl_op_definition
+@op_definition
 class PointerAddOp(IRDLOperation):
     """Pointers to the elements that lie some elements behind those that others point to.
 
@@ -140,7 +140,7 @@ class PointerAddOp(IRDLOperation):
         verify_type(self.offsets.type, with_element(self.pointers.type, offset), "the offset")
 
 
-@irdl_op_definition
+@op_definition
 class PointerCastOp(IRDLOperation):
     """The same addresses as pointers to numbers of another type.
 
@@ -167,7 +167,7 @@ class PointerCastOp(IRDLOperation):
         verify_type(self.result.type, with_element(self.source.type, same_memory), "the result")
 
 
-@irdl_op_definition
+@op_definition
 class PointerToIntegerOp(IRDLOperation):
     """The addresses in bytes; that of the null pointer is 0.
 
@@ -190,7 +190,7 @@ class PointerToIntegerOp(IRDLOperation):
         verify_type(self.result.type, with_element(self.source.type, i64), "the result")
 
 
-@irdl_op_definition
+@op_definition
 class IntegerToPointerOp(IRDLOperation):
     """Pointers to addresses in bytes.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing_extensions import override
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, var_operand_def
+from xdsl.irdl import IRDLOperation, prop_def, var_operand_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.format_strings import verify_format
 
 
-@irdl_op_definition
+@op_definition
 class PrintOp(IRDLOperation):
     r"""Prints numbers and tiles by a format string of C's `printf`, once for the work-group.
 

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import I64, ArrayAttr, FloatAttr, IntegerAttr, UnitAt
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -30,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.subgroup import YieldOp
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import AnyVector
 from xtile.dialects.verification import VerifyExceptionAt
 
@@ -111,7 +111,7 @@ _OPERANDS = "$sources `axis` $axis (`identities` $identities^)?"
 _REST = " `:` type($sources) `->` type($totals) $body attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class ReduceOp(AggregateOperation):
     """Combines all elements along a dimension of vectors, in any order.
 
@@ -140,7 +140,7 @@ class ReduceOp(AggregateOperation):
         return VectorType(source.element_type, kept) if kept else source.element_type
 
 
-@irdl_op_definition
+@op_definition
 class ScanOp(AggregateOperation):
     """Combines each element along a dimension of vectors with all before it.
 

@@ -24,7 +24,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -34,6 +33,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.number_attributes import NARROW_FLOATS
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
@@ -57,7 +57,7 @@ SCALE = _vector_of("f8E8M0FNU or f8E4M3FN", _SCALES)
 SUMS = _vector_of("f32", (Float32Type,))
 
 
-@irdl_op_definition
+@op_definition
 class ScaledContractOp(IRDLOperation):
     """A product of matrices with a sum, in which groups of factors along the depth share a scale.
 

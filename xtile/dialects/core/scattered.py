@@ -17,7 +17,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -42,6 +41,7 @@ from xtile.dialects.core.attributes import (
     MemoryScopeAttr,
 )
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import as_vector, shape_of, verify_type, with_element
 from xtile.dialects.upstream import TypeWhere
 
@@ -87,7 +87,7 @@ MEMORY = TypeWhere(
 )
 
 
-@irdl_op_definition
+@op_definition
 class GatherLoadOp(IRDLOperation):
     """Reads elements of memory anywhere, where a mask is true.
 
@@ -135,7 +135,7 @@ class GatherLoadOp(IRDLOperation):
         verify_type(self.padding.type, self.result.type, "the padding")
 
 
-@irdl_op_definition
+@op_definition
 class ScatterStoreOp(IRDLOperation):
     """Writes elements of memory anywhere, where a mask is true.
 

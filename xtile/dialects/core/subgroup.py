@@ -20,7 +20,6 @@ from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -34,6 +33,7 @@ from xdsl.traits import IsTerminator, NoTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.core.attributes import AtomicKind, ScanKind
+from xtile.dialects.definitions import op_definition
 
 
 @irdl_attr_definition
@@ -50,7 +50,7 @@ class ScanKindAttr(EnumAttribute[ScanKind], SpacedOpaqueSyntaxAttribute):
     name = "core.scan_kind"
 
 
-@irdl_op_definition
+@op_definition
 class ParallelOp(IRDLOperation):
     """A region of a block-level kernel that every work-item executes on its own.
 
@@ -70,7 +70,7 @@ class ParallelOp(IRDLOperation):
     assembly_format = "$body attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """Ends the region of `core.map` and returns one component of each of its results.
 
@@ -88,7 +88,7 @@ class YieldOp(IRDLOperation):
     assembly_format = "$values attr-dict `:` type($values)"
 
 
-@irdl_op_definition
+@op_definition
 class MapOp(IRDLOperation):
     """Computes each component of matrices from its row, its column and the values in its place.
 
@@ -129,7 +129,7 @@ class MapOp(IRDLOperation):
             raise VerifyException("expected core.yield with a value for each result")
 
 
-@irdl_op_definition
+@op_definition
 class FragmentExtractOp(IRDLOperation):
     """The entry `index` of the calling work-item's part of a matrix.
 
@@ -152,7 +152,7 @@ class FragmentExtractOp(IRDLOperation):
     assembly_format = "$source `[` $index `]` attr-dict `:` type($source) `->` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class FragmentInsertOp(IRDLOperation):
     """A matrix in which each work-item has replaced the entry `index` of its part.
 
@@ -179,7 +179,7 @@ class FragmentInsertOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class AtomicUpdateOp(IRDLOperation):
     """Updates elements of memory atomically and returns what they were before.
 
@@ -210,7 +210,7 @@ class AtomicUpdateOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class PrefetchOp(IRDLOperation):
     """Asks for a block of memory to be brought into a cache.
 
@@ -233,7 +233,7 @@ class PrefetchOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupScanOp(IRDLOperation):
     """Combines the values of the work-items of a subgroup up to and with each one.
 

@@ -24,7 +24,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -45,6 +44,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.core.pointers import PointerType
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     Extent,
     claims_no_more,
@@ -99,7 +99,7 @@ class Extents(CustomDirective):
             printer.print_list(static.get_values(), print_one)
 
 
-@irdl_op_definition
+@op_definition
 class ViewOp(IRDLOperation):
     """Memory that a pointer points to, as a memref.
 

@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Dialect, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -32,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.text.extensions import Extension, Table, completed
 
 _Input = tuple[Parser.Argument | None, Attribute, dict[str, Attribute]]
@@ -129,7 +129,7 @@ class _FunctionExists(SymbolUserOpInterface):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(IRDLOperation):
     """A function as a value.
 
@@ -166,7 +166,7 @@ class ConstantOp(IRDLOperation):
         printer.print_attribute(self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class CallIndirectOp(IRDLOperation):
     """Calls a function that is a value.
 

@@ -25,7 +25,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     attr_def,
-    irdl_op_definition,
     opt_attr_def,
     opt_prop_def,
     prop_def,
@@ -44,6 +43,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.attributions import (
     attribute_array,
     dictionary_of,
@@ -68,7 +68,7 @@ LAUNCH_SIZES = ("known_block_size", "known_grid_size", "known_cluster_size")
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class FuncOp(IRDLOperation):
     """A function of the device; a kernel can be launched by the host.
 
@@ -237,7 +237,7 @@ class FuncOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class ReturnOp(IRDLOperation):
     """Ends a `gpu.func`.
 

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Operation
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
@@ -19,6 +18,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.text.extensions import generic_elsewhere
@@ -74,7 +74,7 @@ def _bound(upper_bound: int | None) -> IntegerAttr[IndexType] | None:
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class ThreadIdOp(DimensionOperation):
     """The id of the thread in its block.
 
@@ -87,7 +87,7 @@ class ThreadIdOp(DimensionOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class BlockIdOp(DimensionOperation):
     """The id of the block in the grid.
 
@@ -100,7 +100,7 @@ class BlockIdOp(DimensionOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class BlockDimOp(DimensionOperation):
     """How many threads a block has.
 
@@ -113,7 +113,7 @@ class BlockDimOp(DimensionOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class GridDimOp(DimensionOperation):
     """How many blocks the grid has.
 
@@ -126,7 +126,7 @@ class GridDimOp(DimensionOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class GlobalIdOp(DimensionOperation):
     """The id of the thread in the grid.
 
@@ -138,7 +138,7 @@ class GlobalIdOp(DimensionOperation):
     name = "gpu.global_id"
 
 
-@irdl_op_definition
+@op_definition
 class ClusterDimOp(DimensionOperation):
     """How many clusters the grid has.
 
@@ -150,7 +150,7 @@ class ClusterDimOp(DimensionOperation):
     name = "gpu.cluster_dim"
 
 
-@irdl_op_definition
+@op_definition
 class ClusterDimBlocksOp(DimensionOperation):
     """How many blocks a cluster has.
 
@@ -162,7 +162,7 @@ class ClusterDimBlocksOp(DimensionOperation):
     name = "gpu.cluster_dim_blocks"
 
 
-@irdl_op_definition
+@op_definition
 class ClusterIdOp(DimensionOperation):
     """The id of the cluster in the grid.
 
@@ -174,7 +174,7 @@ class ClusterIdOp(DimensionOperation):
     name = "gpu.cluster_id"
 
 
-@irdl_op_definition
+@op_definition
 class ClusterBlockIdOp(DimensionOperation):
     """The id of the block in its cluster.
 
@@ -187,7 +187,7 @@ class ClusterBlockIdOp(DimensionOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class LaneIdOp(SubgroupOperation):
     """The id of the work-item in its subgroup.
 
@@ -202,7 +202,7 @@ class LaneIdOp(SubgroupOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class SubgroupIdOp(SubgroupOperation):
     """The id of the subgroup in its block.
 
@@ -215,7 +215,7 @@ class SubgroupIdOp(SubgroupOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class NumSubgroupsOp(SubgroupOperation):
     """How many subgroups a block has.
 
@@ -228,7 +228,7 @@ class NumSubgroupsOp(SubgroupOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class SubgroupSizeOp(SubgroupOperation):
     """How many work-items a subgroup has.
 

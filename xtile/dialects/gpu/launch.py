@@ -24,7 +24,6 @@ from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_attr_def,
     opt_operand_def,
@@ -39,6 +38,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.attributions import (
     Arguments,
     parse_attributions,
@@ -51,7 +51,7 @@ from xtile.text.extensions import generic_elsewhere
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class LaunchOp(IRDLOperation):
     """Launches the device code in its body.
 
@@ -217,7 +217,7 @@ class LaunchOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class TerminatorOp(IRDLOperation):
     """Ends the body of a `gpu.launch`.
 

@@ -26,7 +26,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_result_def,
@@ -37,6 +36,7 @@ from xdsl.irdl import (
 from xdsl.traits import SymbolTable, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.assembly import AsyncDependencies, LaunchDimType, LaunchFuncOperands
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import BinaryOp, ModuleOp
@@ -98,7 +98,7 @@ class _KernelIsKnown(SymbolUserOpInterface):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class LaunchFuncOp(IRDLOperation):
     """Launches a kernel of a `gpu.module`.
 

@@ -29,7 +29,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     BaseAttr,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     opt_result_def,
@@ -41,6 +40,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.assembly import AsyncDependencies
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -55,7 +55,7 @@ _PRINTABLE = TypeWhere(
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class WaitOp(IRDLOperation):
     """Waits for tokens; with `async`, returns a token for that instead.
 
@@ -74,7 +74,7 @@ class WaitOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class AllocOp(IRDLOperation):
     """Allocates memory of the device, or with `host_shared` memory that the host sees too.
 
@@ -118,7 +118,7 @@ class AllocOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class DeallocOp(IRDLOperation):
     """Frees memory of `gpu.alloc`.
 
@@ -141,7 +141,7 @@ class DeallocOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class MemcpyOp(IRDLOperation):
     """Copies the second memref to the first.
 
@@ -181,7 +181,7 @@ class MemcpyOp(IRDLOperation):
             raise VerifyException(f"expected compatible shapes, got {destination} and {source}")
 
 
-@irdl_op_definition
+@op_definition
 class MemsetOp(IRDLOperation):
     """Sets every element to a value.
 
@@ -211,7 +211,7 @@ class MemsetOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class HostRegisterOp(IRDLOperation):
     """Lets the device access memory of the host.
 
@@ -228,7 +228,7 @@ class HostRegisterOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class HostUnregisterOp(IRDLOperation):
     """Ends what `gpu.host_register` began.
 
@@ -245,7 +245,7 @@ class HostUnregisterOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class SetDefaultDeviceOp(IRDLOperation):
     """Chooses the device for what follows.
 
@@ -261,7 +261,7 @@ class SetDefaultDeviceOp(IRDLOperation):
     assembly_format = "attr-dict $devIndex"
 
 
-@irdl_op_definition
+@op_definition
 class DynamicSharedMemoryOp(IRDLOperation):
     """The workgroup memory that the launch asked for.
 
@@ -291,7 +291,7 @@ class DynamicSharedMemoryOp(IRDLOperation):
             raise VerifyException("must be inside an operation with a symbol table")
 
 
-@irdl_op_definition
+@op_definition
 class PrintfOp(IRDLOperation):
     """Prints on the device, as in C.
 

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BuiltinAttribute, Operation, Region
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -32,12 +31,13 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.objects import ObjectAttr, SelectObjectAttr
 from xtile.text.extensions import generic_elsewhere
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class ModuleOp(IRDLOperation):
     """A unit of device code.
 
@@ -117,7 +117,7 @@ class ModuleOp(IRDLOperation):
                 raise VerifyException(f"expected targets such as #xevm.target, got {target}")
 
 
-@irdl_op_definition
+@op_definition
 class BinaryOp(IRDLOperation):
     """Compiled device code.
 

@@ -21,7 +21,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -39,6 +38,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.gpu.assembly import Cluster, OptionalCombiner
 from xtile.dialects.gpu.attributes import (
     AllReduceOperationAttr,
@@ -90,7 +90,7 @@ def _verify_combiner(combiner: AllReduceOperation, type: Attribute) -> None:
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class BarrierOp(IRDLOperation):
     """Waits for all work-items of the block.
 
@@ -105,7 +105,7 @@ class BarrierOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """Ends the region of another operation of this dialect.
 
@@ -126,7 +126,7 @@ class YieldOp(IRDLOperation):
         super().__init__(operands=[values])
 
 
-@irdl_op_definition
+@op_definition
 class ShuffleOp(IRDLOperation):
     """Reads the value of another lane; the second result says whether there is one.
 
@@ -160,7 +160,7 @@ class ShuffleOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class RotateOp(IRDLOperation):
     """Reads the value of the lane `offset` further on, around groups of `width` lanes.
 
@@ -192,7 +192,7 @@ class RotateOp(IRDLOperation):
             raise VerifyException(f"the offset must be in the range [0, {width}), got {offset}")
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupBroadcastOp(IRDLOperation):
     """Gives every lane the value of one lane.
 
@@ -222,7 +222,7 @@ class SubgroupBroadcastOp(IRDLOperation):
 
 
 @generic_elsewhere
-@irdl_op_definition
+@op_definition
 class AllReduceOp(IRDLOperation):
     """Combines the values of all work-items of the block, with a combiner or by a region.
 
@@ -275,7 +275,7 @@ class AllReduceOp(IRDLOperation):
                 raise VerifyException(f"expected a gpu.yield of one {type}, got {names}")
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupReduceOp(IRDLOperation):
     """Combines the values of all lanes of a subgroup, or of clusters of its lanes.
 

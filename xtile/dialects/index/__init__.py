@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -25,6 +24,7 @@ from xdsl.traits import Commutative, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import TypeWhere, is_index
 
 _INTEGER = TypeWhere(
@@ -67,7 +67,7 @@ class BinaryOperation(IRDLOperation, ABC):
         super().__init__(operands=[lhs, rhs], result_types=[IndexType()])
 
 
-@irdl_op_definition
+@op_definition
 class AddOp(BinaryOperation):
     """The sum: `%c = index.add %a, %b`."""
 
@@ -75,7 +75,7 @@ class AddOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class SubOp(BinaryOperation):
     """The difference: `%c = index.sub %a, %b`."""
 
@@ -83,7 +83,7 @@ class SubOp(BinaryOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MulOp(BinaryOperation):
     """The product: `%c = index.mul %a, %b`."""
 
@@ -91,7 +91,7 @@ class MulOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class DivSOp(BinaryOperation):
     """The signed quotient, rounded to zero: `%c = index.divs %a, %b`."""
 
@@ -99,7 +99,7 @@ class DivSOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class DivUOp(BinaryOperation):
     """The unsigned quotient, rounded to zero: `%c = index.divu %a, %b`."""
 
@@ -107,7 +107,7 @@ class DivUOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class CeilDivSOp(BinaryOperation):
     """The signed quotient, rounded up: `%c = index.ceildivs %a, %b`."""
 
@@ -115,7 +115,7 @@ class CeilDivSOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class CeilDivUOp(BinaryOperation):
     """The unsigned quotient, rounded up: `%c = index.ceildivu %a, %b`."""
 
@@ -123,7 +123,7 @@ class CeilDivUOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class FloorDivSOp(BinaryOperation):
     """The signed quotient, rounded down: `%c = index.floordivs %a, %b`."""
 
@@ -131,7 +131,7 @@ class FloorDivSOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class RemSOp(BinaryOperation):
     """The signed remainder, of the dividend's sign: `%c = index.rems %a, %b`."""
 
@@ -139,7 +139,7 @@ class RemSOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class RemUOp(BinaryOperation):
     """The unsigned remainder: `%c = index.remu %a, %b`."""
 
@@ -147,7 +147,7 @@ class RemUOp(BinaryOperation):
     traits = traits_def(NoMemoryEffect())
 
 
-@irdl_op_definition
+@op_definition
 class MaxSOp(BinaryOperation):
     """The signed maximum: `%c = index.maxs %a, %b`."""
 
@@ -155,7 +155,7 @@ class MaxSOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MaxUOp(BinaryOperation):
     """The unsigned maximum: `%c = index.maxu %a, %b`."""
 
@@ -163,7 +163,7 @@ class MaxUOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MinSOp(BinaryOperation):
     """The signed minimum: `%c = index.mins %a, %b`."""
 
@@ -171,7 +171,7 @@ class MinSOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class MinUOp(BinaryOperation):
     """The unsigned minimum: `%c = index.minu %a, %b`."""
 
@@ -179,7 +179,7 @@ class MinUOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ShlOp(BinaryOperation):
     """The left shift: `%c = index.shl %a, %b`."""
 
@@ -187,7 +187,7 @@ class ShlOp(BinaryOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ShrSOp(BinaryOperation):
     """The right shift that keeps the sign: `%c = index.shrs %a, %b`."""
 
@@ -195,7 +195,7 @@ class ShrSOp(BinaryOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ShrUOp(BinaryOperation):
     """The right shift that fills with zeros: `%c = index.shru %a, %b`."""
 
@@ -203,7 +203,7 @@ class ShrUOp(BinaryOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class AndOp(BinaryOperation):
     """The bitwise and: `%c = index.and %a, %b`."""
 
@@ -211,7 +211,7 @@ class AndOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class OrOp(BinaryOperation):
     """The bitwise or: `%c = index.or %a, %b`."""
 
@@ -219,7 +219,7 @@ class OrOp(BinaryOperation):
     traits = traits_def(Commutative(), Pure())
 
 
-@irdl_op_definition
+@op_definition
 class XOrOp(BinaryOperation):
     """The bitwise exclusive or: `%c = index.xor %a, %b`."""
 
@@ -249,21 +249,21 @@ class CastOperation(IRDLOperation, ABC):
             )
 
 
-@irdl_op_definition
+@op_definition
 class CastSOp(CastOperation):
     """Extends by the sign: `%b = index.casts %a : index to i64`."""
 
     name = "index.casts"
 
 
-@irdl_op_definition
+@op_definition
 class CastUOp(CastOperation):
     """Extends with zeros: `%b = index.castu %a : i32 to index`."""
 
     name = "index.castu"
 
 
-@irdl_op_definition
+@op_definition
 class CmpOp(IRDLOperation):
     """Compares: `%c = index.cmp slt(%a, %b)`."""
 
@@ -286,7 +286,7 @@ class CmpOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class SizeOfOp(IRDLOperation):
     """How many bits an index has: `%bits = index.sizeof`."""
 
@@ -299,7 +299,7 @@ class SizeOfOp(IRDLOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(IRDLOperation):
     """A constant: `%c4 = index.constant 4`."""
 
@@ -318,7 +318,7 @@ class ConstantOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class BoolConstantOp(IRDLOperation):
     """A truth value: `%true = index.bool.constant true`."""
 

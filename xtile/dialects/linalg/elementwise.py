@@ -11,8 +11,9 @@ from typing_extensions import override
 from xdsl.dialects.linalg import ops
 from xdsl.dialects.linalg.abstract_ops import ElementwiseOperation, NamedOperation
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, OptPropertyDef, irdl_op_definition
+from xdsl.irdl import BaseAttr, OptPropertyDef
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.linalg.assembly import NamedText, tensors
 from xtile.dialects.linalg.attributes import TypeFnAttr
 from xtile.dialects.linalg.payloads import payload
@@ -166,7 +167,7 @@ class SubOp(NamedText, ops.SubOp):
     """
 
 
-@irdl_op_definition
+@op_definition
 class AbsOp(Elementwise):
     """The absolute value.
 
@@ -178,7 +179,7 @@ class AbsOp(Elementwise):
     name = "linalg.abs"
 
 
-@irdl_op_definition
+@op_definition
 class CeilOp(Elementwise):
     """The number rounded up.
 
@@ -190,7 +191,7 @@ class CeilOp(Elementwise):
     name = "linalg.ceil"
 
 
-@irdl_op_definition
+@op_definition
 class DivOp(Elementwise):
     """The quotient; that of integers is rounded towards 0.
 
@@ -202,7 +203,7 @@ class DivOp(Elementwise):
     name = "linalg.div"
 
 
-@irdl_op_definition
+@op_definition
 class DivUnsignedOp(Elementwise):
     """The quotient of integers without a sign.
 
@@ -214,7 +215,7 @@ class DivUnsignedOp(Elementwise):
     name = "linalg.div_unsigned"
 
 
-@irdl_op_definition
+@op_definition
 class ErfOp(Elementwise):
     """The error function.
 
@@ -226,7 +227,7 @@ class ErfOp(Elementwise):
     name = "linalg.erf"
 
 
-@irdl_op_definition
+@op_definition
 class FloorOp(Elementwise):
     """The number rounded down.
 
@@ -238,7 +239,7 @@ class FloorOp(Elementwise):
     name = "linalg.floor"
 
 
-@irdl_op_definition
+@op_definition
 class NegFOp(Elementwise):
     """The number with the other sign.
 
@@ -250,7 +251,7 @@ class NegFOp(Elementwise):
     name = "linalg.negf"
 
 
-@irdl_op_definition
+@op_definition
 class PowFOp(Elementwise):
     """The first number to the power of the second.
 
@@ -262,7 +263,7 @@ class PowFOp(Elementwise):
     name = "linalg.powf"
 
 
-@irdl_op_definition
+@op_definition
 class ReciprocalOp(Elementwise):
     """1 divided by the number.
 
@@ -274,7 +275,7 @@ class ReciprocalOp(Elementwise):
     name = "linalg.reciprocal"
 
 
-@irdl_op_definition
+@op_definition
 class RoundOp(Elementwise):
     """The nearest integer; of two the one away from 0.
 
@@ -286,7 +287,7 @@ class RoundOp(Elementwise):
     name = "linalg.round"
 
 
-@irdl_op_definition
+@op_definition
 class RsqrtOp(Elementwise):
     """1 divided by the square root.
 
@@ -298,7 +299,7 @@ class RsqrtOp(Elementwise):
     name = "linalg.rsqrt"
 
 
-@irdl_op_definition
+@op_definition
 class SquareOp(Elementwise):
     """The number times itself.
 
@@ -310,7 +311,7 @@ class SquareOp(Elementwise):
     name = "linalg.square"
 
 
-@irdl_op_definition
+@op_definition
 class TanhOp(Elementwise):
     """The hyperbolic tangent.
 

@@ -15,7 +15,6 @@ from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     region_def,
     traits_def,
@@ -28,6 +27,7 @@ from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.linalg.assembly import (
     MAPS,
     SEGMENTS,
@@ -234,7 +234,7 @@ class _Body:
             printer.print_region(region, print_entry_block_args=False)
 
 
-@irdl_op_definition
+@op_definition
 class MapOp(IRDLOperation):
     """Computes each element of a memref from those of others at the same position.
 

@@ -14,8 +14,9 @@ from xdsl.dialects.linalg import ops
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
-from xdsl.irdl import base, irdl_op_definition, opt_prop_def, prop_def
+from xdsl.irdl import base, opt_prop_def, prop_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.linalg.assembly import NamedText, map_attributes
 from xtile.dialects.linalg.attributes import TypeFnAttr
 from xtile.dialects.linalg.elementwise import CAST, Named
@@ -63,7 +64,7 @@ def _maps(a: str, b: str, c: str) -> Maps:
     return map_of(a), map_of(b), map_of(c)
 
 
-@irdl_op_definition
+@op_definition
 class BatchMatmulOp(Contraction):
     """C[n] += A[n] B[n] for each n; indexing maps may transpose matrices.
 
@@ -84,7 +85,7 @@ class BatchMatmulOp(Contraction):
         return self.indexing_maps
 
 
-@irdl_op_definition
+@op_definition
 class MatvecOp(Contraction):
     """c += A b.
 
@@ -99,7 +100,7 @@ class MatvecOp(Contraction):
     cast = opt_prop_def(base(TypeFnAttr))
 
 
-@irdl_op_definition
+@op_definition
 class VecmatOp(Contraction):
     """c += a^T B.
 
@@ -114,7 +115,7 @@ class VecmatOp(Contraction):
     cast = opt_prop_def(base(TypeFnAttr))
 
 
-@irdl_op_definition
+@op_definition
 class DotOp(Contraction):
     """c += a^T b.
 
@@ -129,7 +130,7 @@ class DotOp(Contraction):
     cast = opt_prop_def(base(TypeFnAttr))
 
 
-@irdl_op_definition
+@op_definition
 class BatchMatvecOp(Contraction):
     """c[n] += A[n] b[n] for each n.
 
@@ -144,7 +145,7 @@ class BatchMatvecOp(Contraction):
     cast = opt_prop_def(base(TypeFnAttr))
 
 
-@irdl_op_definition
+@op_definition
 class BatchVecmatOp(Contraction):
     """c[n] += a[n]^T B[n] for each n.
 

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i1, i32
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -23,6 +22,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from xtile.dialects.definitions import op_definition
 from xtile.text.extensions import Extension, Table, completed
 
 
@@ -31,7 +31,7 @@ def _has_bundles(operation: llvm.CallOp) -> bool:
     return bool(operation.op_bundle_sizes)
 
 
-@irdl_op_definition
+@op_definition
 class PoisonOp(IRDLOperation):
     """A poison value.
 
@@ -48,7 +48,7 @@ class PoisonOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($res)"
 
 
-@irdl_op_definition
+@op_definition
 class AssumeOp(IRDLOperation):
     """What the optimizer may assume; without operand bundles.
 

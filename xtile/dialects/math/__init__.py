@@ -15,7 +15,6 @@ from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -27,12 +26,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.arith.types import BOOLEAN_LIKE, truth_type
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import FLOAT_LIKE
 
 _NO_FLAGS = FastMathFlagsAttr("none")
 
 
-@irdl_op_definition
+@op_definition
 class ErfcOp(math.FloatingPointLikeUnaryMathOperation):
     """One minus the error function: `%b = math.erfc %a : f32`."""
 
@@ -92,35 +92,35 @@ class ClassificationOperation(IRDLOperation, ABC):
             raise VerifyException(f"expected a result of type {expected}, got {self.result.type}")
 
 
-@irdl_op_definition
+@op_definition
 class IsFiniteOp(ClassificationOperation):
     """Neither infinite nor NaN: `%b = math.isfinite %a : f32`."""
 
     name = "math.isfinite"
 
 
-@irdl_op_definition
+@op_definition
 class IsInfOp(ClassificationOperation):
     """Infinite: `%b = math.isinf %a : f32`."""
 
     name = "math.isinf"
 
 
-@irdl_op_definition
+@op_definition
 class IsNaNOp(ClassificationOperation):
     """Not a number: `%b = math.isnan %a : vector<4xf32>`."""
 
     name = "math.isnan"
 
 
-@irdl_op_definition
+@op_definition
 class IsNormalOp(ClassificationOperation):
     """Neither zero, subnormal, infinite nor NaN: `%b = math.isnormal %a : f32`."""
 
     name = "math.isnormal"
 
 
-@irdl_op_definition
+@op_definition
 class ClampFOp(IRDLOperation):
     """The value, but not below a minimum nor above a maximum.
 
@@ -147,7 +147,7 @@ class ClampFOp(IRDLOperation):
     traits = traits_def(Pure())
 
 
-@irdl_op_definition
+@op_definition
 class SincosOp(IRDLOperation):
     """The sine and the cosine: `%sin, %cos = math.sincos %a : f32`."""
 

@@ -18,7 +18,6 @@ from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
     OptPropertyDef,
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -39,6 +38,7 @@ from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     RANKED_OR_UNRANKED,
     are_compatible,
@@ -176,7 +176,7 @@ def _verify_atomic_rmw(operation: memref.AtomicRMWOp) -> None:
         raise VerifyException(f"{name} is for {kind}, got {type}")
 
 
-@irdl_op_definition
+@op_definition
 class GenericAtomicRMWOp(IRDLOperation):
     """Updates an element at once by a region, and returns what it was.
 
@@ -244,7 +244,7 @@ class GenericAtomicRMWOp(IRDLOperation):
             raise VerifyException(f"expected one argument of the body of type {type}, got {names}")
 
 
-@irdl_op_definition
+@op_definition
 class AtomicYieldOp(IRDLOperation):
     """Gives the new value of a `memref.generic_atomic_rmw`.
 
@@ -273,7 +273,7 @@ class AtomicYieldOp(IRDLOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class PrefetchOp(IRDLOperation):
     """Loads an element into a cache; the locality is 0 (none) to 3 (all caches).
 

@@ -26,7 +26,6 @@ from xdsl.irdl import (
     IRDLOperation,
     OptPropertyDef,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -45,6 +44,7 @@ from xdsl.traits import IsTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     is_identity,
     ranked,
@@ -91,7 +91,7 @@ def _verify_alloca(operation: memref.AllocaOp) -> None:
     _verify_allocation(operation)
 
 
-@irdl_op_definition
+@op_definition
 class ReallocOp(IRDLOperation):
     """Allocates memory of another size with the old contents, and frees the old memory.
 

@@ -20,7 +20,6 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -32,6 +31,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     RANKED_OR_UNRANKED,
     Layout,
@@ -49,7 +49,7 @@ from xtile.dialects.upstream import TypeWhere, element_type
 from xtile.text.extensions import Extension, Table
 
 
-@irdl_op_definition
+@op_definition
 class ReshapeOp(IRDLOperation):
     """The same contiguous memory with the sizes that another memref holds.
 
@@ -135,7 +135,7 @@ def _verify_collapse_shape(operation: memref.CollapseShapeOp) -> None:
     _verify_groups(operation.reassociation, source, result)
 
 
-@irdl_op_definition
+@op_definition
 class TransposeOp(IRDLOperation):
     """The same memory with its dimensions in another order.
 

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     var_operand_def,
     var_result_def,
 )
@@ -25,6 +24,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     RANKED_OR_UNRANKED,
     Extent,
@@ -143,7 +143,7 @@ def _verify_assume_alignment(operation: memref.AssumeAlignmentOp) -> None:
     verify_alignment(operation.alignment.value.data)
 
 
-@irdl_op_definition
+@op_definition
 class DistinctObjectsOp(IRDLOperation):
     """Promises that the memrefs do not overlap.
 

@@ -22,7 +22,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -34,6 +33,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import as_vector, verify_type
 from xtile.dialects.upstream import is_signless_integer
 from xtile.dialects.vector.attributes import (
@@ -54,7 +54,7 @@ from xtile.dialects.vector.types import (
 _NAMES = ("the first operand", "the second operand", "the accumulator")
 
 
-@irdl_op_definition
+@op_definition
 class ContractionOp(IRDLOperation):
     """Sums up products of the operands' elements, which maps of the iterations choose.
 

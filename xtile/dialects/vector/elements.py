@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -24,11 +23,12 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import AnyVector, as_vector, shape_of, verify_type
 from xtile.dialects.vector.types import FIXED_VECTOR, INDEX_LINE, element_type
 
 
-@irdl_op_definition
+@op_definition
 class FromElementsOp(IRDLOperation):
     """A vector with these elements, in row-major order.
 
@@ -73,7 +73,7 @@ class FromElementsOp(IRDLOperation):
         printer.print_attribute(self.dest.type)
 
 
-@irdl_op_definition
+@op_definition
 class ToElementsOp(IRDLOperation):
     """The elements of a vector, in row-major order.
 
@@ -117,7 +117,7 @@ class ToElementsOp(IRDLOperation):
         printer.print_attribute(self.source.type)
 
 
-@irdl_op_definition
+@op_definition
 class StepOp(IRDLOperation):
     """The numbers 0, 1, 2, ... as indices.
 
@@ -135,7 +135,7 @@ class StepOp(IRDLOperation):
     assembly_format = "attr-dict `:` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class VectorScaleOp(IRDLOperation):
     """How many times their size scalable dimensions have when the program runs.
 

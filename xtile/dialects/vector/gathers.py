@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     opt_result_def,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.vector.memory import verify_alignment_of, verify_shape
@@ -32,7 +32,7 @@ MEMREF_OR_TENSOR = TypeWhere(
 )
 
 
-@irdl_op_definition
+@op_definition
 class GatherOp(IRDLOperation):
     """Reads elements at positions along the last dimension, where a mask is true.
 
@@ -67,7 +67,7 @@ class GatherOp(IRDLOperation):
         verify_type(self.pass_thru.type, self.result.type, "what passes through")
 
 
-@irdl_op_definition
+@op_definition
 class ScatterOp(IRDLOperation):
     """Writes elements to positions along the last dimension, where a mask is true.
 

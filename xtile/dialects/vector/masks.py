@@ -15,7 +15,6 @@ from xdsl.dialects.vector import ReductionOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -30,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.scf.assembly import parse_optional_results, print_optional_results
 from xtile.dialects.shapes import vector_type, verify_type
 from xtile.dialects.upstream import completes
@@ -62,7 +62,7 @@ class CreateMaskOp(vector.CreateMaskOp):
         _verify_count(len(self.mask_dim_sizes), self.mask_vector)
 
 
-@irdl_op_definition
+@op_definition
 class ConstantMaskOp(IRDLOperation):
     """A mask that is true where every position is below the number for its dimension.
 
@@ -106,7 +106,7 @@ def _verify_count(found: int, mask: SSAValue) -> None:
         raise VerifyException(f"expected {expected} sizes for {mask.type}, got {found}")
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(IRDLOperation):
     """Ends the region of another operation of this dialect, and gives its results.
 
@@ -157,7 +157,7 @@ MASKABLE: dict[type[Operation], Callable[[Operation], Attribute]] = {
 """The operations that can be masked, with the type of the mask that each needs."""
 
 
-@irdl_op_definition
+@op_definition
 class MaskOp(IRDLOperation):
     """Executes an operation only for the elements where a mask is true.
 

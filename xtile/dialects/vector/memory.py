@@ -13,7 +13,6 @@ from xdsl.irdl import (
     IRDLOperation,
     OptPropertyDef,
     ParsePropInAttrDict,
-    irdl_op_definition,
     irdl_to_attr_constraint,
     operand_def,
     opt_prop_def,
@@ -25,6 +24,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.memref.layouts import (
     is_identity,
     layout_of,
@@ -143,7 +143,7 @@ class MaskedStoreOp(vector.MaskedStoreOp):
         verify_shape(self.mask, shape_of(self.value_to_store), "the mask")
 
 
-@irdl_op_definition
+@op_definition
 class ExpandLoadOp(IRDLOperation):
     """Reads the next elements of memory, one for each position where a mask is true.
 
@@ -176,7 +176,7 @@ class ExpandLoadOp(IRDLOperation):
         verify_type(self.pass_thru.type, self.result.type, "what passes through")
 
 
-@irdl_op_definition
+@op_definition
 class CompressStoreOp(IRDLOperation):
     """Writes the elements where a mask is true side by side.
 
@@ -206,7 +206,7 @@ class CompressStoreOp(IRDLOperation):
         _verify_length(self.mask, self.valueToStore)
 
 
-@irdl_op_definition
+@op_definition
 class TypeCastOp(IRDLOperation):
     """A memref of scalars as one of a single vector.
 

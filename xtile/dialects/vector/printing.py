@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing_extensions import override
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, StringAttr, VectorType
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_operand_def, opt_prop_def, prop_def
+from xdsl.irdl import IRDLOperation, opt_operand_def, opt_prop_def, prop_def
 from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom_directive
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.upstream import TypeWhere
 from xtile.dialects.vector.attributes import PrintPunctuation, PrintPunctuationAttr
 from xtile.text.directives import Oilist
@@ -31,7 +32,7 @@ class PrintClauses(Oilist):
     punctuation: AttributeVariable
 
 
-@irdl_op_definition
+@op_definition
 class PrintOp(IRDLOperation):
     """Prints a vector or a scalar and what follows it, or a string.
 

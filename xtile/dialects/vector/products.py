@@ -12,7 +12,6 @@ from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -24,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import AnyVector, as_vector, vector_type, verify_type
 from xtile.dialects.vector.attributes import ADD, verify_combining_kind
 from xtile.dialects.vector.types import (
@@ -38,7 +38,7 @@ from xtile.text.extensions import Extension, Table
 _FLOATS = VarConstraint("FLOATS", FLOAT_VECTOR)
 
 
-@irdl_op_definition
+@op_definition
 class OuterProductOp(IRDLOperation):
     """Products of each element of one vector and each of another, or a scalar; combined with `acc`.
 

@@ -16,7 +16,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -25,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.vector.attributes import CombiningKind, verify_combining_kind
 from xtile.dialects.vector.types import (
@@ -55,7 +55,7 @@ def _verify_reduction(operation: vector.ReductionOp) -> None:
     verify_combining_kind(operation.kind, operation.dest.type)
 
 
-@irdl_op_definition
+@op_definition
 class MultiDimReductionOp(IRDLOperation):
     """Combines the elements along some dimensions, and with `acc`.
 
@@ -96,7 +96,7 @@ class MultiDimReductionOp(IRDLOperation):
         verify_type(self.dest.type, expected, "the result")
 
 
-@irdl_op_definition
+@op_definition
 class ScanOp(IRDLOperation):
     """Combines the elements along a dimension one by one, and keeps what each step comes to.
 

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -22,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import as_vector, bits_of, shape_of, vector_type, verify_type
 from xtile.dialects.upstream import completes
 from xtile.dialects.vector.types import (
@@ -35,7 +35,7 @@ from xtile.dialects.vector.types import (
 from xtile.text.extensions import Extension, Table
 
 
-@irdl_op_definition
+@op_definition
 class ShapeCastOp(IRDLOperation):
     """The elements in the same row-major order with another shape.
 
@@ -65,7 +65,7 @@ class ShapeCastOp(IRDLOperation):
             raise VerifyException(f"the result must have {scalable} scalable dimensions too")
 
 
-@irdl_op_definition
+@op_definition
 class TransposeOp(IRDLOperation):
     """Dimension i of the result is dimension `permutation[i]` of the operand.
 

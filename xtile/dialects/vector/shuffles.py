@@ -13,7 +13,6 @@ from xdsl.dialects import vector
 from xdsl.irdl import (
     IRDLOperation,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.vector.types import (
     VECTOR,
@@ -68,7 +68,7 @@ def _verify_shuffle(operation: vector.ShuffleOp) -> None:
         )
 
 
-@irdl_op_definition
+@op_definition
 class InterleaveOp(IRDLOperation):
     """The elements of two vectors in turn along the last dimension.
 
@@ -97,7 +97,7 @@ class InterleaveOp(IRDLOperation):
         verify_type(self.result.type, expected, "the result")
 
 
-@irdl_op_definition
+@op_definition
 class DeinterleaveOp(IRDLOperation):
     """The elements at even and at odd positions of the last dimension.
 

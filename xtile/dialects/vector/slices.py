@@ -15,7 +15,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -24,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.shapes import shape_of, vector_type, verify_type
 from xtile.dialects.vector.types import (
     LINE,
@@ -44,7 +44,7 @@ def numbers_of(attribute: _NUMBERS) -> list[int]:
     return [number.value.data for number in attribute]
 
 
-@irdl_op_definition
+@op_definition
 class ExtractStridedSliceOp(IRDLOperation):
     """A part of a vector; the dimensions that are not named are taken whole.
 
@@ -87,7 +87,7 @@ class ExtractStridedSliceOp(IRDLOperation):
         verify_type(self.result.type, expected, "the result")
 
 
-@irdl_op_definition
+@op_definition
 class InsertStridedSliceOp(IRDLOperation):
     """A vector with a part replaced.
 
@@ -163,7 +163,7 @@ def verify_inside(offset: int, size: int, limit: Dimension) -> None:
         )
 
 
-@irdl_op_definition
+@op_definition
 class ScalableInsertOp(IRDLOperation):
     """A scalable vector with a part replaced, which begins at a multiple of its length.
 
@@ -193,7 +193,7 @@ class ScalableInsertOp(IRDLOperation):
         _verify_multiple(self.pos.value.data, shape_of(self.valueToStore))
 
 
-@irdl_op_definition
+@op_definition
 class ScalableExtractOp(IRDLOperation):
     """A part of a scalable vector, which begins at a multiple of its length.
 

@@ -10,8 +10,9 @@ that nothing wraps around, `demand.py` which elements matter, `accesses.py` the 
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core import Level, ViewOp, level_of
 from xtile.dialects.core.arguments import promise_noalias
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.gpu.functions import FuncOp
@@ -21,10 +22,6 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup import clean_up
 from xtile.transforms.cleanup.carried import drop_unused
-from xtile.transforms.structure.accesses import SCATTERED, is_of_tile_view
-from xtile.transforms.structure.bounds import Bounds
-from xtile.transforms.structure.transfers import Structuring
-from xtile.transforms.structure.updates import relax_sums
 
 
 def structure(
@@ -50,6 +47,13 @@ def structure(
         disjoint: Whether launches check that arrays do not overlap which kernels of Triton take.
         longest_row: Tiles with more neighbours in a row stay tiles of pointers; None for no limit.
     """
+    # What writes transfers is loaded for kernels that may have such accesses.
+    if not any(map(_may_have_boxes, walk(module))):
+        return module
+    from xtile.transforms.structure.accesses import SCATTERED, is_of_tile_view
+    from xtile.transforms.structure.bounds import Bounds
+    from xtile.transforms.structure.transfers import Structuring
+    from xtile.transforms.structure.updates import relax_sums
 
     def is_chosen(kernel: FuncOp) -> bool:
         return level_of(kernel) is Level.TILE and any(
@@ -82,3 +86,11 @@ def structure(
 def _is_of_triton(kernel: FuncOp) -> bool:
     signature = source_signature(kernel)
     return signature is not None and signature.language == "triton"
+
+
+_SCATTERED = frozenset({"core.atomic_rmw", "core.gather_load", "core.scatter_store"})
+
+
+def _may_have_boxes(operation: Operation) -> bool:
+    """Whether an operation accesses memory through pointers, or a view of what one points to."""
+    return operation.name in _SCATTERED or operation.name == ViewOp.name

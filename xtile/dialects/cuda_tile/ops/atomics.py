@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -78,9 +77,10 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TokenType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, V13_5, Version
+from xtile.dialects.definitions import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class AtomicCASTkoOp(CudaTileOperation):
     """Puts values where pointers point if what lies there has the bits of others.
 
@@ -145,7 +145,7 @@ class AtomicCASTkoOp(CudaTileOperation):
         verify_ordering(ATOMIC_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRMWTkoOp(CudaTileOperation):
     """Combines what lies where pointers point with operands; the result is what was there before.
 
@@ -209,7 +209,7 @@ class AtomicRMWTkoOp(CudaTileOperation):
         verify_ordering(ATOMIC_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRedViewTkoOp(CudaTileOperation):
     """Combines the tile at an index of a view with another; each element is updated by itself.
 

@@ -9,12 +9,13 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import INTEGER_TILE, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
+from xtile.dialects.definitions import op_definition
 
 
 class _BitwiseOperation(CudaTileOperation, ABC):
@@ -34,7 +35,7 @@ class _BitwiseOperation(CudaTileOperation, ABC):
         super().__init__(operands=(lhs, rhs), result_types=(SSAValue.get(lhs).type,))
 
 
-@irdl_op_definition
+@op_definition
 class AndIOp(_BitwiseOperation):
     """Bits that are set in both.
 
@@ -47,7 +48,7 @@ class AndIOp(_BitwiseOperation):
     OPCODE: ClassVar[int] = 0x04
 
 
-@irdl_op_definition
+@op_definition
 class OrIOp(_BitwiseOperation):
     """Bits that are set in one or both.
 
@@ -60,7 +61,7 @@ class OrIOp(_BitwiseOperation):
     OPCODE: ClassVar[int] = 0x52
 
 
-@irdl_op_definition
+@op_definition
 class XOrIOp(_BitwiseOperation):
     """Bits that are set in one of them only.
 

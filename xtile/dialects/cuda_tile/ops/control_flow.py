@@ -14,7 +14,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import FunctionType, StringAttr, i1
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     region_def,
@@ -44,6 +43,7 @@ from xtile.dialects.cuda_tile.ops.control_flow_rules import (
 from xtile.dialects.cuda_tile.region_text import print_body, print_types
 from xtile.dialects.cuda_tile.type_text import parse_type
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.scf.assembly import ensure_terminator
 
 
@@ -60,7 +60,7 @@ class _Terminator(CudaTileOperation, ABC):
         super().__init__(operands=(arguments,))
 
 
-@irdl_op_definition
+@op_definition
 class BreakOp(_Terminator):
     """Leaves the `loop` around it with its results.
 
@@ -78,7 +78,7 @@ class BreakOp(_Terminator):
         verify_types("what leaves the loop", self.arguments.types, loop.result_types)
 
 
-@irdl_op_definition
+@op_definition
 class ContinueOp(_Terminator):
     """Begins the next iteration of the loop around it with the values that it carries.
 
@@ -97,7 +97,7 @@ class ContinueOp(_Terminator):
         verify_types("what the loop carries on", self.arguments.types, carried)
 
 
-@irdl_op_definition
+@op_definition
 class ReturnOp(_Terminator):
     """Ends a kernel.
 
@@ -116,7 +116,7 @@ class ReturnOp(_Terminator):
         verify_types("what a function returns", self.arguments.types, results)
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(_Terminator):
     """Gives the results of an `if`, or those of the combination of a `reduce` or a `scan`.
 
@@ -135,7 +135,7 @@ class YieldOp(_Terminator):
         verify_parent(self, (IF, "cuda_tile.reduce", "cuda_tile.scan"))
 
 
-@irdl_op_definition
+@op_definition
 class AssertOp(CudaTileOperation):
     """Stops the kernel with a message where a condition does not hold.
 
@@ -157,7 +157,7 @@ class AssertOp(CudaTileOperation):
         super().__init__(operands=(condition,), properties={"message": StringAttr(message)})
 
 
-@irdl_op_definition
+@op_definition
 class IfOp(CudaTileOperation):
     """Runs one of two regions.
 

@@ -15,7 +15,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import FixedBitwidthType, Float8E8M0FNUType, FloatTF32Type, UnitAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -52,6 +51,7 @@ from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.conversion_rounding import conversion_modes
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_1, V13_4, Version
+from xtile.dialects.definitions import op_definition
 
 
 class _ConversionOperation(CudaTileOperation, ABC):
@@ -107,7 +107,7 @@ def _verify_nearest(rounding: RoundingModeAttr) -> None:
         raise VerifyException(f"expected rounding mode 'nearest_even', but got '{rounding.data}'")
 
 
-@irdl_op_definition
+@op_definition
 class BitcastOp(_ReinterpretingOperation):
     """The same bits as another type.
 
@@ -133,7 +133,7 @@ class BitcastOp(_ReinterpretingOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ExtIOp(_ConversionOperation):
     """Wider integers.
 
@@ -170,7 +170,7 @@ class ExtIOp(_ConversionOperation):
             raise VerifyException(f"expected wider integers than i{before}, but got i{after}")
 
 
-@irdl_op_definition
+@op_definition
 class FToFOp(_ConversionOperation):
     """Another type of floats; to f8E8M0FNU rounded to zero or upwards.
 
@@ -231,7 +231,7 @@ class FToFOp(_ConversionOperation):
         yield f"rounding mode '{mode}' from {before} to {after}", since
 
 
-@irdl_op_definition
+@op_definition
 class FToIOp(_ConversionOperation):
     """Integers, rounded to zero.
 
@@ -277,7 +277,7 @@ class FToIOp(_ConversionOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class IntToPtrOp(_ReinterpretingOperation):
     """Addresses as pointers.
 
@@ -293,7 +293,7 @@ class IntToPtrOp(_ReinterpretingOperation):
     result = result_def(POINTER_TILE)
 
 
-@irdl_op_definition
+@op_definition
 class IToFOp(_ConversionOperation):
     """Floats, rounded to the nearest.
 
@@ -344,7 +344,7 @@ class IToFOp(_ConversionOperation):
         _verify_nearest(self.rounding_mode)
 
 
-@irdl_op_definition
+@op_definition
 class PtrToIntOp(_ReinterpretingOperation):
     """Pointers as addresses.
 
@@ -360,7 +360,7 @@ class PtrToIntOp(_ReinterpretingOperation):
     result = result_def(I64_TILE)
 
 
-@irdl_op_definition
+@op_definition
 class PtrToPtrOp(_ReinterpretingOperation):
     """Pointers to another type.
 
@@ -376,7 +376,7 @@ class PtrToPtrOp(_ReinterpretingOperation):
     result = result_def(POINTER_TILE)
 
 
-@irdl_op_definition
+@op_definition
 class TruncIOp(_ConversionOperation):
     """Narrower integers.
 

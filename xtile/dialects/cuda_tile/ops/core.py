@@ -19,7 +19,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -53,6 +52,7 @@ from xtile.dialects.cuda_tile.ops.shape_rules import (
     verify_selection,
 )
 from xtile.dialects.cuda_tile.types import TileType, tile_type
+from xtile.dialects.definitions import op_definition
 
 
 class _ShapingOperation(CudaTileOperation, ABC):
@@ -73,7 +73,7 @@ class _ShapingOperation(CudaTileOperation, ABC):
         super().__init__(operands=(source,), result_types=(result,))
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(_ShapingOperation):
     """A tile repeated along its dimensions of size 1.
 
@@ -90,7 +90,7 @@ class BroadcastOp(_ShapingOperation):
         verify_broadcast(tile_type(self.source), tile_type(self.result))
 
 
-@irdl_op_definition
+@op_definition
 class CatOp(CudaTileOperation):
     """Two tiles one after the other along a dimension.
 
@@ -129,7 +129,7 @@ class CatOp(CudaTileOperation):
         verify_concatenation(lhs, rhs, self.dim.value.data, result)
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(CudaTileOperation):
     """A tile of known numbers: all equal, or each its own.
 
@@ -175,7 +175,7 @@ class ConstantOp(CudaTileOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ExtractOp(CudaTileOperation):
     """One of the sub-tiles that a tile is made of, counted by sub-tiles along each dimension.
 
@@ -208,7 +208,7 @@ class ExtractOp(CudaTileOperation):
         verify_extraction(source, len(self.indices), result)
 
 
-@irdl_op_definition
+@op_definition
 class IotaOp(CudaTileOperation):
     """The numbers from 0 on, in a tile of one dimension.
 
@@ -234,7 +234,7 @@ class IotaOp(CudaTileOperation):
         verify_iota(tile_type(self.result))
 
 
-@irdl_op_definition
+@op_definition
 class OffsetOp(CudaTileOperation):
     """Pointers moved by as many elements as the offsets, which are signed, say.
 
@@ -267,7 +267,7 @@ class OffsetOp(CudaTileOperation):
         verify_same_shape("the offsets", tile_type(self.offset), tile_type(self.result))
 
 
-@irdl_op_definition
+@op_definition
 class PermuteOp(CudaTileOperation):
     """A tile with its dimensions in another order; result dimension i is the i-th that is named.
 
@@ -305,7 +305,7 @@ class PermuteOp(CudaTileOperation):
         verify_permutation(tile_type(self.source), permutation, tile_type(self.result))
 
 
-@irdl_op_definition
+@op_definition
 class ReshapeOp(_ShapingOperation):
     """The same elements in row-major order in another shape.
 
@@ -322,7 +322,7 @@ class ReshapeOp(_ShapingOperation):
         verify_reshape(tile_type(self.source), tile_type(self.result))
 
 
-@irdl_op_definition
+@op_definition
 class SelectOp(CudaTileOperation):
     """Of each two elements the first where a condition holds, else the second.
 

@@ -15,7 +15,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -59,6 +58,7 @@ from xtile.dialects.cuda_tile.ops.elementwise import (
     flag,
     verify_comparison,
 )
+from xtile.dialects.definitions import op_definition
 from xtile.text.directives import Oilist
 
 
@@ -134,7 +134,7 @@ class _ExtremumOperation(BinaryFloatOperation, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AbsFOp(UnaryFloatOperation):
     """The absolute value.
 
@@ -147,7 +147,7 @@ class AbsFOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x00
 
 
-@irdl_op_definition
+@op_definition
 class AddFOp(_IeeeOperation):
     """A sum.
 
@@ -160,7 +160,7 @@ class AddFOp(_IeeeOperation):
     OPCODE: ClassVar[int] = 0x02
 
 
-@irdl_op_definition
+@op_definition
 class CeilOp(UnaryFloatOperation):
     """The least integer that is not less.
 
@@ -173,7 +173,7 @@ class CeilOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x0D
 
 
-@irdl_op_definition
+@op_definition
 class CmpFOp(CudaTileOperation):
     """Whether floats compare as a predicate says; with NaN: `unordered` is true, `ordered` false.
 
@@ -222,7 +222,7 @@ class CmpFOp(CudaTileOperation):
         verify_comparison(self.lhs.type, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class DivFOp(_RoundedOperation):
     """A quotient; `full` and `approx` are faster, and for f32 only.
 
@@ -244,7 +244,7 @@ class DivFOp(_RoundedOperation):
     custom_directives: ClassVar = (CudaTileType, DivisionRounding)
 
 
-@irdl_op_definition
+@op_definition
 class FloorOp(UnaryFloatOperation):
     """The greatest integer that is not greater.
 
@@ -257,7 +257,7 @@ class FloorOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x27
 
 
-@irdl_op_definition
+@op_definition
 class FmaOp(FloatOperation):
     """A product and a sum, rounded once: `lhs * rhs + acc`.
 
@@ -304,7 +304,7 @@ class FmaOp(FloatOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class MaxFOp(_ExtremumOperation):
     """The greater one; the other of a NaN, unless that is propagated.
 
@@ -317,7 +317,7 @@ class MaxFOp(_ExtremumOperation):
     OPCODE: ClassVar[int] = 0x45
 
 
-@irdl_op_definition
+@op_definition
 class MinFOp(_ExtremumOperation):
     """The lesser one; the other of a NaN, unless that is propagated.
 
@@ -330,7 +330,7 @@ class MinFOp(_ExtremumOperation):
     OPCODE: ClassVar[int] = 0x47
 
 
-@irdl_op_definition
+@op_definition
 class MulFOp(_IeeeOperation):
     """A product.
 
@@ -343,7 +343,7 @@ class MulFOp(_IeeeOperation):
     OPCODE: ClassVar[int] = 0x4C
 
 
-@irdl_op_definition
+@op_definition
 class NegFOp(UnaryFloatOperation):
     """The other sign.
 
@@ -356,7 +356,7 @@ class NegFOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x4F
 
 
-@irdl_op_definition
+@op_definition
 class RemFOp(BinaryFloatOperation):
     """The remainder of a division that is rounded to zero.
 
@@ -369,7 +369,7 @@ class RemFOp(BinaryFloatOperation):
     OPCODE: ClassVar[int] = 0x59
 
 
-@irdl_op_definition
+@op_definition
 class SubFOp(_IeeeOperation):
     """A difference.
 

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     result_def,
@@ -50,6 +49,7 @@ from xtile.dialects.cuda_tile.enumerations import SymbolVisibility
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.types import PointerType, TileType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.definitions import op_definition
 
 
 @irdl_custom_directive
@@ -72,7 +72,7 @@ class Visibility(CustomDirective):
             printer.print_string("private ")
 
 
-@irdl_op_definition
+@op_definition
 class GlobalOp(CudaTileOperation):
     """A variable in global memory with its first values.
 
@@ -132,7 +132,7 @@ class GlobalOp(CudaTileOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class GetGlobalOp(CudaTileOperation):
     """The address of a variable.
 

@@ -9,18 +9,19 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
-from xdsl.irdl import irdl_op_definition, result_def, traits_def
+from xdsl.irdl import result_def, traits_def
 from xdsl.traits import Pure
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import SCALAR_I32, SameType
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.types import TileType
+from xtile.dialects.definitions import op_definition
 
 _INDEX = TileType((), i32)
 
 
-@irdl_op_definition
+@op_definition
 class GetTileBlockIdOp(CudaTileOperation):
     """The position of this tile block in the grid.
 
@@ -46,7 +47,7 @@ class GetTileBlockIdOp(CudaTileOperation):
         super().__init__(result_types=(_INDEX, _INDEX, _INDEX))
 
 
-@irdl_op_definition
+@op_definition
 class GetNumTileBlocksOp(CudaTileOperation):
     """The number of tile blocks in the grid along each dimension.
 

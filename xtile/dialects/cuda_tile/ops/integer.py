@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -44,6 +44,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.elementwise import boolean_type, verify_comparison
 from xtile.dialects.cuda_tile.versions import V13_2, Version
+from xtile.dialects.definitions import op_definition
 
 NO_PROMISE = IntegerOverflowAttr(IntegerOverflow.NONE)
 
@@ -100,7 +101,7 @@ class _SignedOperation(_BinaryIntegerOperation, ABC):
         super().__init__(lhs, rhs, properties={"signedness": SignednessAttr(signedness)})
 
 
-@irdl_op_definition
+@op_definition
 class AbsIOp(CudaTileOperation):
     """The absolute value of signed integers, as unsigned ones.
 
@@ -125,7 +126,7 @@ class AbsIOp(CudaTileOperation):
         super().__init__(operands=(source,), result_types=(SSAValue.get(source).type,))
 
 
-@irdl_op_definition
+@op_definition
 class AddIOp(_WrappingOperation):
     """A sum.
 
@@ -138,7 +139,7 @@ class AddIOp(_WrappingOperation):
     OPCODE: ClassVar[int] = 0x03
 
 
-@irdl_op_definition
+@op_definition
 class CmpIOp(CudaTileOperation):
     """Whether integers compare as a predicate says.
 
@@ -188,7 +189,7 @@ class CmpIOp(CudaTileOperation):
         verify_comparison(self.lhs.type, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class DivIOp(_BinaryIntegerOperation):
     """A quotient, rounded to zero unless another direction is said.
 
@@ -240,7 +241,7 @@ class DivIOp(_BinaryIntegerOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class MaxIOp(_SignedOperation):
     """The greater one.
 
@@ -253,7 +254,7 @@ class MaxIOp(_SignedOperation):
     OPCODE: ClassVar[int] = 0x46
 
 
-@irdl_op_definition
+@op_definition
 class MinIOp(_SignedOperation):
     """The lesser one.
 
@@ -266,7 +267,7 @@ class MinIOp(_SignedOperation):
     OPCODE: ClassVar[int] = 0x48
 
 
-@irdl_op_definition
+@op_definition
 class MulhiIOp(CudaTileOperation):
     """The upper half of the product of unsigned integers.
 
@@ -292,7 +293,7 @@ class MulhiIOp(CudaTileOperation):
         super().__init__(operands=(x, y), result_types=(SSAValue.get(x).type,))
 
 
-@irdl_op_definition
+@op_definition
 class MulIOp(_WrappingOperation):
     """A product.
 
@@ -305,7 +306,7 @@ class MulIOp(_WrappingOperation):
     OPCODE: ClassVar[int] = 0x4E
 
 
-@irdl_op_definition
+@op_definition
 class NegIOp(CudaTileOperation):
     """Signed integers with the other sign.
 
@@ -348,7 +349,7 @@ class NegIOp(CudaTileOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class RemIOp(_SignedOperation):
     """The remainder of a division that is rounded to zero.
 
@@ -361,7 +362,7 @@ class RemIOp(_SignedOperation):
     OPCODE: ClassVar[int] = 0x5A
 
 
-@irdl_op_definition
+@op_definition
 class ShLIOp(_WrappingOperation):
     """Bits moved to the left, by unsigned distances.
 
@@ -374,7 +375,7 @@ class ShLIOp(_WrappingOperation):
     OPCODE: ClassVar[int] = 0x60
 
 
-@irdl_op_definition
+@op_definition
 class ShRIOp(_SignedOperation):
     """Bits moved to the right, by unsigned distances; signed integers keep their sign.
 
@@ -387,7 +388,7 @@ class ShRIOp(_SignedOperation):
     OPCODE: ClassVar[int] = 0x61
 
 
-@irdl_op_definition
+@op_definition
 class SubIOp(_WrappingOperation):
     """A difference.
 

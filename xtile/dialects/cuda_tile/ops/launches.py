@@ -10,13 +10,14 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.ir import Operation
-from xdsl.irdl import irdl_op_definition, opt_operand_def, result_def
+from xdsl.irdl import opt_operand_def, result_def
 
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.constraints import TOKEN
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_4, Version
+from xtile.dialects.definitions import op_definition
 
 
 class _DependencyOperation(CudaTileOperation, ABC):
@@ -36,7 +37,7 @@ class _DependencyOperation(CudaTileOperation, ABC):
         super().__init__(operands=(token,), result_types=(TokenType(),))
 
 
-@irdl_op_definition
+@op_definition
 class GdcLaunchDependentsTkoOp(_DependencyOperation):
     """Lets the kernel that comes next in the stream start, if it was launched to start early.
 
@@ -49,7 +50,7 @@ class GdcLaunchDependentsTkoOp(_DependencyOperation):
     OPCODE: ClassVar[int] = 0x77
 
 
-@irdl_op_definition
+@op_definition
 class GdcWaitTkoOp(_DependencyOperation):
     """Waits for the end of the kernel that came before in the stream, and sees what it wrote.
 

@@ -14,7 +14,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     region_def,
@@ -38,6 +37,7 @@ from xtile.dialects.cuda_tile.ops.control_flow_rules import (
 from xtile.dialects.cuda_tile.region_text import parse_types, print_body, print_types
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.versions import V13_2, Version
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.scf.assembly import (
     ensure_terminator,
     parse_assignments,
@@ -46,7 +46,7 @@ from xtile.dialects.scf.assembly import (
 )
 
 
-@irdl_op_definition
+@op_definition
 class ForOp(CudaTileOperation):
     """Counts from a bound up to another, and carries values from one iteration to the next.
 
@@ -171,7 +171,7 @@ class ForOp(CudaTileOperation):
         printer.print_op_attributes(self.attributes)
 
 
-@irdl_op_definition
+@op_definition
 class LoopOp(CudaTileOperation):
     """Repeats until a `break`, and carries values from one iteration to the next.
 

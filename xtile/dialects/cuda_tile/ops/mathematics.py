@@ -15,7 +15,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -41,6 +40,7 @@ from xtile.dialects.cuda_tile.ops.elementwise import UnaryFloatOperation, flag
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_same_shape
 from xtile.dialects.cuda_tile.types import tile_type
 from xtile.dialects.cuda_tile.versions import V13_2, V13_3, V13_4, Version
+from xtile.dialects.definitions import op_definition
 
 
 class _FullOperation(UnaryFloatOperation, ABC):
@@ -76,7 +76,7 @@ class _FlushingOperation(UnaryFloatOperation, ABC):
         super().__init__(source, properties={"flush_to_zero": flag(flush_to_zero)})
 
 
-@irdl_op_definition
+@op_definition
 class Atan2Op(CudaTileOperation):
     """The angle of which `x` is the opposite and `y` the adjacent: the arc tangent of `x / y`.
 
@@ -103,7 +103,7 @@ class Atan2Op(CudaTileOperation):
         super().__init__(operands=(x, y), result_types=(SSAValue.get(x).type,))
 
 
-@irdl_op_definition
+@op_definition
 class CosOp(UnaryFloatOperation):
     """The cosine.
 
@@ -116,7 +116,7 @@ class CosOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x12
 
 
-@irdl_op_definition
+@op_definition
 class CosHOp(UnaryFloatOperation):
     """The hyperbolic cosine.
 
@@ -129,7 +129,7 @@ class CosHOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x13
 
 
-@irdl_op_definition
+@op_definition
 class ExpOp(_FullOperation):
     """The exponential function.
 
@@ -143,7 +143,7 @@ class ExpOp(_FullOperation):
     SINCE_OF: ClassVar[Mapping[str, Version]] = MappingProxyType({"rounding_mode": V13_3})
 
 
-@irdl_op_definition
+@op_definition
 class Exp2Op(_FlushingOperation):
     """Two to the power of the operand.
 
@@ -156,7 +156,7 @@ class Exp2Op(_FlushingOperation):
     OPCODE: ClassVar[int] = 0x18
 
 
-@irdl_op_definition
+@op_definition
 class LogOp(UnaryFloatOperation):
     """The natural logarithm.
 
@@ -169,7 +169,7 @@ class LogOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x3F
 
 
-@irdl_op_definition
+@op_definition
 class Log2Op(UnaryFloatOperation):
     """The logarithm to base two.
 
@@ -182,7 +182,7 @@ class Log2Op(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x40
 
 
-@irdl_op_definition
+@op_definition
 class PowOp(CudaTileOperation):
     """A power.
 
@@ -208,7 +208,7 @@ class PowOp(CudaTileOperation):
         super().__init__(operands=(source, exponent), result_types=(SSAValue.get(source).type,))
 
 
-@irdl_op_definition
+@op_definition
 class FPowIOp(CudaTileOperation):
     """A power whose exponent is a signed integer.
 
@@ -245,7 +245,7 @@ class FPowIOp(CudaTileOperation):
         verify_same_shape("the exponents", tile_type(self.exponent), tile_type(self.source))
 
 
-@irdl_op_definition
+@op_definition
 class RsqrtOp(_FlushingOperation):
     """The reciprocal of the square root.
 
@@ -258,7 +258,7 @@ class RsqrtOp(_FlushingOperation):
     OPCODE: ClassVar[int] = 0x5D
 
 
-@irdl_op_definition
+@op_definition
 class SinOp(UnaryFloatOperation):
     """The sine.
 
@@ -271,7 +271,7 @@ class SinOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x62
 
 
-@irdl_op_definition
+@op_definition
 class SinHOp(UnaryFloatOperation):
     """The hyperbolic sine.
 
@@ -284,7 +284,7 @@ class SinHOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x63
 
 
-@irdl_op_definition
+@op_definition
 class SqrtOp(UnaryFloatOperation):
     """The square root; `approx` is faster, and for f32 only.
 
@@ -321,7 +321,7 @@ class SqrtOp(UnaryFloatOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class TanOp(UnaryFloatOperation):
     """The tangent.
 
@@ -334,7 +334,7 @@ class TanOp(UnaryFloatOperation):
     OPCODE: ClassVar[int] = 0x69
 
 
-@irdl_op_definition
+@op_definition
 class TanHOp(_FullOperation):
     """The hyperbolic tangent.
 

@@ -28,7 +28,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -47,6 +46,7 @@ from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.elementwise import flag
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.definitions import op_definition
 
 ACCUMULATORS: Mapping[type[Attribute], tuple[type[Attribute], ...]] = MappingProxyType(
     {
@@ -153,7 +153,7 @@ class _MatrixMultiplyOperation(CudaTileOperation, ABC):
         _verify_sizes(("rhs", "acc"), (rhs, acc), column, column)
 
 
-@irdl_op_definition
+@op_definition
 class MmaFOp(_MatrixMultiplyOperation):
     """A product of floats.
 
@@ -203,7 +203,7 @@ class MmaFOp(_MatrixMultiplyOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class MmaFScaledOp(_MatrixMultiplyOperation):
     """A product of small floats, blocks of which have a common scale.
 
@@ -283,7 +283,7 @@ class MmaFScaledOp(_MatrixMultiplyOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class MmaIOp(_MatrixMultiplyOperation):
     """A product of i8, accumulated in i32.
 

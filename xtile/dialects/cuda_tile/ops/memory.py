@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -54,10 +53,11 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 )
 from xtile.dialects.cuda_tile.types import PointerType, TokenType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
+from xtile.dialects.definitions import op_definition
 from xtile.text.generic_form import GenericFormIf, never_ambiguous
 
 
-@irdl_op_definition
+@op_definition
 class AllocaOp(CudaTileOperation):
     """Memory of this tile block; with `global` its address may be given to others.
 
@@ -99,7 +99,7 @@ class AllocaOp(CudaTileOperation):
         verify_allocation(self.num_elem.value.data, self.alignment.value.data, pointer)
 
 
-@irdl_op_definition
+@op_definition
 class MakeTokenOp(CudaTileOperation):
     """A token that comes after nothing.
 
@@ -121,7 +121,7 @@ class MakeTokenOp(CudaTileOperation):
         super().__init__(result_types=(TokenType(),))
 
 
-@irdl_op_definition
+@op_definition
 class JoinTokensOp(CudaTileOperation):
     """A token that comes after all of several.
 
@@ -150,7 +150,7 @@ class JoinTokensOp(CudaTileOperation):
 
 
 @never_ambiguous
-@irdl_op_definition
+@op_definition
 class LoadPtrTkoOp(CudaTileOperation):
     """What lies at pointers; where a mask is false the padding, or anything without one.
 
@@ -225,7 +225,7 @@ class LoadPtrTkoOp(CudaTileOperation):
         verify_ordering(LOAD_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
-@irdl_op_definition
+@op_definition
 class StorePtrTkoOp(CudaTileOperation):
     """Puts a tile where pointers point, but nothing where a mask is false.
 
@@ -286,7 +286,7 @@ class StorePtrTkoOp(CudaTileOperation):
         verify_ordering(STORE_ORDERINGS, self.memory_ordering_semantics, self.memory_scope)
 
 
-@irdl_op_definition
+@op_definition
 class MemoryFenceAliasTkoOp(CudaTileOperation):
     """Orders accesses to one position through addresses that differ.
 

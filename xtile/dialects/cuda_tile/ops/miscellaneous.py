@@ -16,7 +16,6 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -46,6 +45,7 @@ from xtile.dialects.cuda_tile.ops.miscellaneous_rules import verify_predicate
 from xtile.dialects.cuda_tile.type_text import DIALECT_PREFIX
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_2, Version
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.format_strings import verify_format
 
 _PREDICATES: dict[str, type[AssumePredicateAttr]] = {
@@ -83,7 +83,7 @@ class AssumePredicate(CustomDirective):
         predicate.print_parameters(printer)
 
 
-@irdl_op_definition
+@op_definition
 class AssumeOp(CudaTileOperation):
     """A value of which something is known; where it does not hold, anything may happen.
 
@@ -119,7 +119,7 @@ class AssumeOp(CudaTileOperation):
         verify_predicate(self.predicate, self.value.type)
 
 
-@irdl_op_definition
+@op_definition
 class PrintTkoOp(CudaTileOperation):
     """Prints tiles as C's `printf` does, element by element.
 

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
@@ -37,10 +37,11 @@ from xtile.dialects.cuda_tile.region_text import (
 )
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.scf.assembly import ensure_terminator
 
 
-@irdl_op_definition
+@op_definition
 class ModuleOp(CudaTileOperation):
     """Kernels and global variables.
 
@@ -112,7 +113,7 @@ class ModuleOp(CudaTileOperation):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
 
-@irdl_op_definition
+@op_definition
 class EntryOp(CudaTileOperation):
     """A kernel, which every tile block of a grid runs with the same scalar arguments.
 

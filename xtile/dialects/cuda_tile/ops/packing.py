@@ -11,7 +11,7 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.dialects.builtin import i8
 from xdsl.ir import Attribute, Operation
-from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -20,6 +20,7 @@ from xtile.dialects.cuda_tile.constraints import BYTE_TILE, UNPACKED_TILE
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.types import TileType, element_bits, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.definitions import op_definition
 
 
 def _bits(tile: TileType) -> int:
@@ -60,7 +61,7 @@ class _PackingOperation(CudaTileOperation, ABC):
             )
 
 
-@irdl_op_definition
+@op_definition
 class PackOp(_PackingOperation):
     """The bytes of a tile's elements; of those that are smaller than a byte the first lies lowest.
 
@@ -81,7 +82,7 @@ class PackOp(_PackingOperation):
         super().__init__(operands=(source,), result_types=(TileType((size,), i8),))
 
 
-@irdl_op_definition
+@op_definition
 class UnpackOp(_PackingOperation):
     """The elements that bytes hold; of those that are smaller than a byte the first lies lowest.
 

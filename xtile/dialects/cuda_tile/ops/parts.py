@@ -12,7 +12,6 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -26,9 +25,10 @@ from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
 from xtile.dialects.cuda_tile.ops.shape_rules import verify_extraction
 from xtile.dialects.cuda_tile.types import tile_type
 from xtile.dialects.cuda_tile.versions import V13_4, Version
+from xtile.dialects.definitions import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class InsertOp(CudaTileOperation):
     """A tile with one of the sub-tiles that it is made of replaced, counted as `extract` counts.
 

@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     prop_def,
     region_def,
     traits_def,
@@ -42,6 +41,7 @@ from xtile.dialects.cuda_tile.region_text import (
     print_types,
 )
 from xtile.dialects.cuda_tile.types import TileType, tile_type
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.scf.assembly import ensure_terminator
 
 
@@ -152,7 +152,7 @@ def _reduced(sources: Sequence[TileType], dim: int) -> list[TileType]:
     ]
 
 
-@irdl_op_definition
+@op_definition
 class ReduceOp(_AggregateOperation):
     """Combines all elements along a dimension, which the results have no more.
 
@@ -191,7 +191,7 @@ class ReduceOp(_AggregateOperation):
         return _reduced(sources, self.dimension)
 
 
-@irdl_op_definition
+@op_definition
 class ScanOp(_AggregateOperation):
     """Combines each element along a dimension with all before it; with all after it in reverse.
 

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -54,9 +53,10 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TileView, TokenType
 from xtile.dialects.cuda_tile.versions import V13_4, Version
+from xtile.dialects.definitions import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class LoadViewTkoOp(CudaTileOperation):
     """The tile at an index of a view.
 
@@ -164,7 +164,7 @@ class LoadViewTkoOp(CudaTileOperation):
         print_type(printer, self.result_token.type)
 
 
-@irdl_op_definition
+@op_definition
 class StoreViewTkoOp(CudaTileOperation):
     """Puts a tile at an index of a view; elements outside of the tensor go nowhere.
 

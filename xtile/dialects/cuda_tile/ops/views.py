@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
@@ -51,9 +50,10 @@ from xtile.dialects.cuda_tile.types import (
     TileView,
 )
 from xtile.dialects.cuda_tile.versions import V13_3, Version
+from xtile.dialects.definitions import op_definition
 
 
-@irdl_op_definition
+@op_definition
 class MakeTensorViewOp(CudaTileOperation):
     """A tensor at a pointer; sizes and strides that the type does not know are operands.
 
@@ -151,7 +151,7 @@ class _MakeViewOperation(CudaTileOperation, ABC):
         print_type(printer, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class MakePartitionViewOp(_MakeViewOperation):
     """A tensor cut into a grid of tiles.
 
@@ -168,7 +168,7 @@ class MakePartitionViewOp(_MakeViewOperation):
     result = result_def(PARTITION_VIEW)
 
 
-@irdl_op_definition
+@op_definition
 class MakeStridedViewOp(_MakeViewOperation):
     """A tensor with tiles at regular distances.
 
@@ -186,7 +186,7 @@ class MakeStridedViewOp(_MakeViewOperation):
     result = result_def(STRIDED_VIEW)
 
 
-@irdl_op_definition
+@op_definition
 class MakeGatherScatterViewOp(_MakeViewOperation):
     """A tensor of which any rows make a tile.
 
@@ -249,7 +249,7 @@ class _ShapeOperation(CudaTileOperation, ABC):
         """How many sizes a view has; None if it is none for this operation."""
 
 
-@irdl_op_definition
+@op_definition
 class GetIndexSpaceShapeOp(_ShapeOperation):
     """How many tiles a view has along each dimension.
 
@@ -274,7 +274,7 @@ class GetIndexSpaceShapeOp(_ShapeOperation):
         return type.index_rank if isinstance(type, TileView) else None
 
 
-@irdl_op_definition
+@op_definition
 class GetTensorShapeOp(_ShapeOperation):
     """The size of a tensor along each dimension.
 

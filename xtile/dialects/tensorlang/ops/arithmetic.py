@@ -12,8 +12,9 @@ from typing import ClassVar
 from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.constraints import (
     BOOLEAN,
     NUMBER,
@@ -102,7 +103,7 @@ class MathOperation(TensorLangOperation, ABC):
         super().__init__(operands=[a], result_types=[SSAValue.get(a).type])
 
 
-@irdl_op_definition
+@op_definition
 class AddOp(BinaryArithmeticOperation):
     """Sum of the operands.
 
@@ -114,7 +115,7 @@ class AddOp(BinaryArithmeticOperation):
     name = "tensorlang.add"
 
 
-@irdl_op_definition
+@op_definition
 class SubOp(BinaryArithmeticOperation):
     """Difference of the operands.
 
@@ -126,7 +127,7 @@ class SubOp(BinaryArithmeticOperation):
     name = "tensorlang.sub"
 
 
-@irdl_op_definition
+@op_definition
 class MulOp(BinaryArithmeticOperation):
     """Product of the operands.
 
@@ -138,7 +139,7 @@ class MulOp(BinaryArithmeticOperation):
     name = "tensorlang.mul"
 
 
-@irdl_op_definition
+@op_definition
 class DivOp(BinaryArithmeticOperation):
     """Quotient of the operands; integers round towards zero.
 
@@ -150,7 +151,7 @@ class DivOp(BinaryArithmeticOperation):
     name = "tensorlang.div"
 
 
-@irdl_op_definition
+@op_definition
 class RemOp(BinaryArithmeticOperation):
     """Remainder of the division; it has the sign of the first operand. Not for complex types.
 
@@ -162,7 +163,7 @@ class RemOp(BinaryArithmeticOperation):
     name = "tensorlang.rem"
 
 
-@irdl_op_definition
+@op_definition
 class MaxOp(BinaryArithmeticOperation):
     """Maximum of the operands. Not for complex types.
 
@@ -174,7 +175,7 @@ class MaxOp(BinaryArithmeticOperation):
     name = "tensorlang.max"
 
 
-@irdl_op_definition
+@op_definition
 class MinOp(BinaryArithmeticOperation):
     """Minimum of the operands. Not for complex types.
 
@@ -186,7 +187,7 @@ class MinOp(BinaryArithmeticOperation):
     name = "tensorlang.min"
 
 
-@irdl_op_definition
+@op_definition
 class ShlOp(BinaryArithmeticOperation):
     """Left shift of the first operand by the second. Integers only.
 
@@ -198,7 +199,7 @@ class ShlOp(BinaryArithmeticOperation):
     name = "tensorlang.shl"
 
 
-@irdl_op_definition
+@op_definition
 class ShrOp(BinaryArithmeticOperation):
     """Arithmetic right shift of the first operand by the second. Integers only.
 
@@ -210,7 +211,7 @@ class ShrOp(BinaryArithmeticOperation):
     name = "tensorlang.shr"
 
 
-@irdl_op_definition
+@op_definition
 class AndOp(BinaryArithmeticOperation):
     """Bitwise and. Integers and bool.
 
@@ -222,7 +223,7 @@ class AndOp(BinaryArithmeticOperation):
     name = "tensorlang.and"
 
 
-@irdl_op_definition
+@op_definition
 class OrOp(BinaryArithmeticOperation):
     """Bitwise or. Integers and bool.
 
@@ -234,7 +235,7 @@ class OrOp(BinaryArithmeticOperation):
     name = "tensorlang.or"
 
 
-@irdl_op_definition
+@op_definition
 class XorOp(BinaryArithmeticOperation):
     """Bitwise exclusive or. Integers and bool.
 
@@ -246,7 +247,7 @@ class XorOp(BinaryArithmeticOperation):
     name = "tensorlang.xor"
 
 
-@irdl_op_definition
+@op_definition
 class AbsOp(RealPartOperation):
     """Absolute value; a complex operand gives its modulus, of the part's floating type.
 
@@ -258,7 +259,7 @@ class AbsOp(RealPartOperation):
     name = "tensorlang.abs"
 
 
-@irdl_op_definition
+@op_definition
 class NegOp(UnaryArithmeticOperation):
     """Negation.
 
@@ -270,7 +271,7 @@ class NegOp(UnaryArithmeticOperation):
     name = "tensorlang.neg"
 
 
-@irdl_op_definition
+@op_definition
 class NotOp(UnaryArithmeticOperation):
     """Bitwise not. Integers and bool.
 
@@ -282,7 +283,7 @@ class NotOp(UnaryArithmeticOperation):
     name = "tensorlang.not"
 
 
-@irdl_op_definition
+@op_definition
 class ConjOp(UnaryArithmeticOperation):
     """Complex conjugate.
 
@@ -294,7 +295,7 @@ class ConjOp(UnaryArithmeticOperation):
     name = "tensorlang.conj"
 
 
-@irdl_op_definition
+@op_definition
 class ImOp(RealPartOperation):
     """Imaginary part; the result has the part's floating type.
 
@@ -306,7 +307,7 @@ class ImOp(RealPartOperation):
     name = "tensorlang.im"
 
 
-@irdl_op_definition
+@op_definition
 class ReOp(RealPartOperation):
     """Real part; the result has the part's floating type.
 
@@ -318,7 +319,7 @@ class ReOp(RealPartOperation):
     name = "tensorlang.re"
 
 
-@irdl_op_definition
+@op_definition
 class EqualOp(ComparisonOperation):
     """a = b.
 
@@ -330,7 +331,7 @@ class EqualOp(ComparisonOperation):
     name = "tensorlang.equal"
 
 
-@irdl_op_definition
+@op_definition
 class NotEqualOp(ComparisonOperation):
     """a ≠ b.
 
@@ -342,7 +343,7 @@ class NotEqualOp(ComparisonOperation):
     name = "tensorlang.not_equal"
 
 
-@irdl_op_definition
+@op_definition
 class GreaterThanOp(ComparisonOperation):
     """a > b. Not for complex types.
 
@@ -354,7 +355,7 @@ class GreaterThanOp(ComparisonOperation):
     name = "tensorlang.greater_than"
 
 
-@irdl_op_definition
+@op_definition
 class GreaterThanEqualOp(ComparisonOperation):
     """a ≥ b. Not for complex types.
 
@@ -366,7 +367,7 @@ class GreaterThanEqualOp(ComparisonOperation):
     name = "tensorlang.greater_than_equal"
 
 
-@irdl_op_definition
+@op_definition
 class LessThanOp(ComparisonOperation):
     """a < b. Not for complex types.
 
@@ -378,7 +379,7 @@ class LessThanOp(ComparisonOperation):
     name = "tensorlang.less_than"
 
 
-@irdl_op_definition
+@op_definition
 class LessThanEqualOp(ComparisonOperation):
     """a ≤ b. Not for complex types.
 
@@ -390,7 +391,7 @@ class LessThanEqualOp(ComparisonOperation):
     name = "tensorlang.less_than_equal"
 
 
-@irdl_op_definition
+@op_definition
 class CosOp(MathOperation):
     """Cosine; floating types.
 
@@ -402,7 +403,7 @@ class CosOp(MathOperation):
     name = "tensorlang.cos"
 
 
-@irdl_op_definition
+@op_definition
 class SinOp(MathOperation):
     """Sine; floating types.
 
@@ -414,7 +415,7 @@ class SinOp(MathOperation):
     name = "tensorlang.sin"
 
 
-@irdl_op_definition
+@op_definition
 class ExpOp(MathOperation):
     """Base-e exponential function; floating and complex types.
 
@@ -426,7 +427,7 @@ class ExpOp(MathOperation):
     name = "tensorlang.exp"
 
 
-@irdl_op_definition
+@op_definition
 class Exp2Op(MathOperation):
     """Base-2 exponential function; floating and complex types.
 
@@ -438,7 +439,7 @@ class Exp2Op(MathOperation):
     name = "tensorlang.exp2"
 
 
-@irdl_op_definition
+@op_definition
 class LogOp(MathOperation):
     """Base-e logarithm; floating types.
 
@@ -450,7 +451,7 @@ class LogOp(MathOperation):
     name = "tensorlang.log"
 
 
-@irdl_op_definition
+@op_definition
 class Log2Op(MathOperation):
     """Base-2 logarithm; floating types.
 
@@ -462,7 +463,7 @@ class Log2Op(MathOperation):
     name = "tensorlang.log2"
 
 
-@irdl_op_definition
+@op_definition
 class NativeCosOp(MathOperation):
     """Cosine with implementation-defined error; floating types.
 
@@ -474,7 +475,7 @@ class NativeCosOp(MathOperation):
     name = "tensorlang.native_cos"
 
 
-@irdl_op_definition
+@op_definition
 class NativeSinOp(MathOperation):
     """Sine with implementation-defined error; floating types.
 
@@ -486,7 +487,7 @@ class NativeSinOp(MathOperation):
     name = "tensorlang.native_sin"
 
 
-@irdl_op_definition
+@op_definition
 class NativeExpOp(MathOperation):
     """Base-e exponential function with implementation-defined error; floating and complex types.
 
@@ -498,7 +499,7 @@ class NativeExpOp(MathOperation):
     name = "tensorlang.native_exp"
 
 
-@irdl_op_definition
+@op_definition
 class NativeExp2Op(MathOperation):
     """Base-2 exponential function with implementation-defined error; floating and complex types.
 
@@ -510,7 +511,7 @@ class NativeExp2Op(MathOperation):
     name = "tensorlang.native_exp2"
 
 
-@irdl_op_definition
+@op_definition
 class NativeLogOp(MathOperation):
     """Base-e logarithm with implementation-defined error; floating types.
 
@@ -522,7 +523,7 @@ class NativeLogOp(MathOperation):
     name = "tensorlang.native_log"
 
 
-@irdl_op_definition
+@op_definition
 class NativeLog2Op(MathOperation):
     """Base-2 logarithm with implementation-defined error; floating types.
 
@@ -534,7 +535,7 @@ class NativeLog2Op(MathOperation):
     name = "tensorlang.native_log2"
 
 
-@irdl_op_definition
+@op_definition
 class CastOp(TensorLangOperation):
     """Converts a number, or a cooperative matrix component by component ("Cast").
 
@@ -556,7 +557,7 @@ class CastOp(TensorLangOperation):
         super().__init__(operands=[a], result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class ConstantOp(TensorLangOperation):
     """A constant number or bool, or a cooperative matrix with that component ("Constant").
 

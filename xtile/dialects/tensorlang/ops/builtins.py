@@ -8,8 +8,9 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, prop_def, result_def
+from xdsl.irdl import prop_def, result_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.attributes import Component, ComponentAttr
 from xtile.dialects.tensorlang.constraints import I32_ONLY, INDEX_ONLY
 from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
@@ -51,7 +52,7 @@ class I32BuiltinOperation(TensorLangOperation, ABC):
         super().__init__(result_types=[I32])
 
 
-@irdl_op_definition
+@op_definition
 class GroupIdOp(IndexBuiltinOperation):
     """One component of the work-group's id, from 0 to num_groups - 1.
 
@@ -63,7 +64,7 @@ class GroupIdOp(IndexBuiltinOperation):
     name = "tensorlang.group_id"
 
 
-@irdl_op_definition
+@op_definition
 class NumGroupsOp(IndexBuiltinOperation):
     """The number of work-groups in one launch dimension.
 
@@ -75,7 +76,7 @@ class NumGroupsOp(IndexBuiltinOperation):
     name = "tensorlang.num_groups"
 
 
-@irdl_op_definition
+@op_definition
 class NumSubgroupsOp(I32ComponentBuiltinOperation):
     """The number of subgroups in one dimension of the work-group.
 
@@ -89,7 +90,7 @@ class NumSubgroupsOp(I32ComponentBuiltinOperation):
     name = "tensorlang.num_subgroups"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupSizeOp(I32BuiltinOperation):
     """The number of work-items in a subgroup.
 
@@ -101,7 +102,7 @@ class SubgroupSizeOp(I32BuiltinOperation):
     name = "tensorlang.subgroup_size"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupIdOp(I32ComponentBuiltinOperation):
     """One component of the subgroup's id, from 0 to num_subgroups - 1.
 
@@ -114,7 +115,7 @@ class SubgroupIdOp(I32ComponentBuiltinOperation):
     EXECUTION: ClassVar[Execution] = Execution.SPMD
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupLinearIdOp(I32BuiltinOperation):
     """subgroup_id.x + subgroup_id.y * num_subgroups.x.
 
@@ -127,7 +128,7 @@ class SubgroupLinearIdOp(I32BuiltinOperation):
     EXECUTION: ClassVar[Execution] = Execution.SPMD
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupLocalIdOp(I32BuiltinOperation):
     """The work-item's id within its subgroup, from 0 to subgroup_size - 1.
 

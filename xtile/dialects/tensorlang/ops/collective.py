@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -24,6 +23,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import NoTerminator
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.constraints import INTEGER, MEMREF, NUMBER
 from xtile.dialects.tensorlang.operation import (
     Execution,
@@ -42,7 +42,7 @@ class CollectiveOperation(TensorLangOperation, ABC):
     EXECUTION: ClassVar[Execution] = Execution.COLLECTIVE
 
 
-@irdl_op_definition
+@op_definition
 class AllocaOp(CollectiveOperation):
     """Temporary local memory, freed at the end of the enclosing region ("Alloca").
 
@@ -64,7 +64,7 @@ class AllocaOp(CollectiveOperation):
         super().__init__(properties={"alignment": attribute}, result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class LifetimeStopOp(CollectiveOperation):
     """Ends the lifetime of a memref that alloca returned ("Additional instructions").
 
@@ -148,7 +148,7 @@ class _PlainA3Operation(BlasA3Operation, ABC):
         super().__init__(operands=[alpha, a, b, beta, c], properties={"atomic": unit(atomic)})
 
 
-@irdl_op_definition
+@op_definition
 class AxpbyOp(_TransposingA2Operation):
     """B := alpha op(A) + beta B, for scalars, vectors and matrices ("Axpby").
 
@@ -160,7 +160,7 @@ class AxpbyOp(_TransposingA2Operation):
     name = "tensorlang.axpby"
 
 
-@irdl_op_definition
+@op_definition
 class CumsumOp(BlasA2Operation):
     """B := alpha cumulative sum of A along a mode + beta B ("Cumulative sum").
 
@@ -190,7 +190,7 @@ class CumsumOp(BlasA2Operation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class SumOp(_TransposingA2Operation):
     """b := alpha op(A) 1 + beta b: sums the rows of a matrix or a vector ("Sum").
 
@@ -202,7 +202,7 @@ class SumOp(_TransposingA2Operation):
     name = "tensorlang.sum"
 
 
-@irdl_op_definition
+@op_definition
 class GemmOp(BlasA3Operation):
     """C := alpha op(A) op(B) + beta C ("GEMM").
 
@@ -239,7 +239,7 @@ class GemmOp(BlasA3Operation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class GemvOp(BlasA3Operation):
     """c := alpha op(A) b + beta c ("GEMV").
 
@@ -270,7 +270,7 @@ class GemvOp(BlasA3Operation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class GerOp(_PlainA3Operation):
     """C := alpha a b^T + beta C, the rank-1 update ("GER").
 
@@ -282,7 +282,7 @@ class GerOp(_PlainA3Operation):
     name = "tensorlang.ger"
 
 
-@irdl_op_definition
+@op_definition
 class HadamardOp(_PlainA3Operation):
     """C := alpha A * B + beta C, element by element ("Hadamard product").
 
@@ -294,7 +294,7 @@ class HadamardOp(_PlainA3Operation):
     name = "tensorlang.hadamard"
 
 
-@irdl_op_definition
+@op_definition
 class ForeachOp(CollectiveOperation):
     """Executes its SPMD region for all trip counts, in no certain order ("Foreach").
 
@@ -323,7 +323,7 @@ class ForeachOp(CollectiveOperation):
         super().__init__(operands=[from_, to], regions=[region_of(body, types)])
 
 
-@irdl_op_definition
+@op_definition
 class ForeachTileOp(CollectiveOperation):
     """Executes its SPMD region for all tiles of a loop range ("Foreach tile").
 
@@ -361,7 +361,7 @@ class ForeachTileOp(CollectiveOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class ParallelOp(CollectiveOperation):
     """Opens an SPMD region, which every work-item executes ("Parallel").
 

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -23,6 +22,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsTerminator, NoTerminator
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.constraints import BOOLEAN, INTEGER, SCALAR_OR_MATRIX
 from xtile.dialects.tensorlang.operation import (
     Operand,
@@ -32,7 +32,7 @@ from xtile.dialects.tensorlang.operation import (
 )
 
 
-@irdl_op_definition
+@op_definition
 class ForOp(TensorLangOperation):
     """A sequential loop over [from; to) with loop-carried values ("For").
 
@@ -79,7 +79,7 @@ class ForOp(TensorLangOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class IfOp(TensorLangOperation):
     """A conditional, which may return values ("If").
 
@@ -117,7 +117,7 @@ class IfOp(TensorLangOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class YieldOp(TensorLangOperation):
     """Returns values from an if, a for or a cooperative_matrix_apply ("Yield").
 

@@ -11,7 +11,6 @@ from typing import ClassVar
 from xdsl.dialects.builtin import I64, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import NoTerminator
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.attributes import (
     CheckedFlag,
     CheckedFlagAttr,
@@ -84,7 +84,7 @@ class CooperativeMatrixAtomicAccess(CooperativeMatrixAccess, AtomicOperation, AB
     semantics = opt_prop_def(MemorySemanticsAttr)
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixApplyOp(CooperativeMatrixOperation):
     """Applies an action to every component ("Cooperative matrix apply").
 
@@ -112,7 +112,7 @@ class CooperativeMatrixApplyOp(CooperativeMatrixOperation):
         super().__init__(operands=[matrix], result_types=[type], regions=[region_of(body, types)])
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixAtomicLoadOp(CooperativeMatrixAtomicAccess):
     """Loads a matrix, each component atomically ("Cooperative matrix atomic load").
 
@@ -148,7 +148,7 @@ class CooperativeMatrixAtomicLoadOp(CooperativeMatrixAtomicAccess):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixAtomicStoreOp(CooperativeMatrixAtomicAccess):
     """Stores a matrix, each component atomically ("Cooperative matrix atomic store").
 
@@ -215,7 +215,7 @@ class CooperativeMatrixAtomicUpdate(CooperativeMatrixAtomicAccess, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixAtomicAddOp(CooperativeMatrixAtomicUpdate):
     """Adds a matrix to memory ("Cooperative matrix atomic update").
 
@@ -227,7 +227,7 @@ class CooperativeMatrixAtomicAddOp(CooperativeMatrixAtomicUpdate):
     name = "tensorlang.cooperative_matrix_atomic_add"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixAtomicMaxOp(CooperativeMatrixAtomicUpdate):
     """Raises memory to a matrix ("Cooperative matrix atomic update").
 
@@ -239,7 +239,7 @@ class CooperativeMatrixAtomicMaxOp(CooperativeMatrixAtomicUpdate):
     name = "tensorlang.cooperative_matrix_atomic_max"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixAtomicMinOp(CooperativeMatrixAtomicUpdate):
     """Lowers memory to a matrix ("Cooperative matrix atomic update").
 
@@ -251,7 +251,7 @@ class CooperativeMatrixAtomicMinOp(CooperativeMatrixAtomicUpdate):
     name = "tensorlang.cooperative_matrix_atomic_min"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixConstructOp(CooperativeMatrixOperation):
     """A matrix whose components are all one number ("Cooperative matrix construct").
 
@@ -270,7 +270,7 @@ class CooperativeMatrixConstructOp(CooperativeMatrixOperation):
         super().__init__(operands=[number], result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixExtractOp(CooperativeMatrixOperation):
     """An entry of the work-item's vector ("Cooperative matrix extract").
 
@@ -294,7 +294,7 @@ class CooperativeMatrixExtractOp(CooperativeMatrixOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixInsertOp(CooperativeMatrixOperation):
     """The matrix with one entry of the work-item's vector replaced ("... insert").
 
@@ -319,7 +319,7 @@ class CooperativeMatrixInsertOp(CooperativeMatrixOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixLoadOp(CooperativeMatrixAccess):
     """Loads a matrix ("Cooperative matrix load").
 
@@ -353,7 +353,7 @@ class CooperativeMatrixLoadOp(CooperativeMatrixAccess):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixMulAddOp(CooperativeMatrixOperation):
     """D := A B + C ("Cooperative matrix mul add").
 
@@ -376,7 +376,7 @@ class CooperativeMatrixMulAddOp(CooperativeMatrixOperation):
         super().__init__(operands=[a, b, c], result_types=[result_type or SSAValue.get(c).type])
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixPrefetchOp(CooperativeMatrixOperation):
     """Hints that a block of memory is needed soon ("Cooperative matrix prefetch").
 
@@ -432,7 +432,7 @@ class CooperativeMatrixReduce(CooperativeMatrixOperation, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixReduceAddOp(CooperativeMatrixReduce):
     """Sums of rows or columns ("Cooperative matrix reduce").
 
@@ -444,7 +444,7 @@ class CooperativeMatrixReduceAddOp(CooperativeMatrixReduce):
     name = "tensorlang.cooperative_matrix_reduce_add"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixReduceMaxOp(CooperativeMatrixReduce):
     """Maxima of rows or columns ("Cooperative matrix reduce").
 
@@ -456,7 +456,7 @@ class CooperativeMatrixReduceMaxOp(CooperativeMatrixReduce):
     name = "tensorlang.cooperative_matrix_reduce_max"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixReduceMinOp(CooperativeMatrixReduce):
     """Minima of rows or columns ("Cooperative matrix reduce").
 
@@ -468,7 +468,7 @@ class CooperativeMatrixReduceMinOp(CooperativeMatrixReduce):
     name = "tensorlang.cooperative_matrix_reduce_min"
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixScaleOp(CooperativeMatrixOperation):
     """The matrix times a scalar ("Cooperative matrix scale").
 
@@ -488,7 +488,7 @@ class CooperativeMatrixScaleOp(CooperativeMatrixOperation):
         super().__init__(operands=[scalar, matrix], result_types=[SSAValue.get(matrix).type])
 
 
-@irdl_op_definition
+@op_definition
 class CooperativeMatrixStoreOp(CooperativeMatrixAccess):
     """Stores a matrix ("Cooperative matrix store").
 

@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, BlockArgument, Region
-from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
     integer_attribute,
@@ -20,7 +21,7 @@ from xtile.dialects.tensorlang.operation import (
 )
 
 
-@irdl_op_definition
+@op_definition
 class FuncOp(TensorLangOperation):
     """A kernel, which the host can launch ("Functions").
 

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -23,6 +22,7 @@ from xdsl.irdl import (
     var_operand_def,
 )
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.attributes import (
     MemoryScope,
     MemoryScopeAttr,
@@ -74,7 +74,7 @@ class AtomicOperation(TensorLangOperation, ABC):
         return self.semantics.data if self.semantics else MemorySemantics.RELAXED
 
 
-@irdl_op_definition
+@op_definition
 class AssociatedOp(TensorLangOperation):
     """Whether a memref's or group's base address is not null ("Associated").
 
@@ -93,7 +93,7 @@ class AssociatedOp(TensorLangOperation):
         super().__init__(operands=[tensor], result_types=[BOOL])
 
 
-@irdl_op_definition
+@op_definition
 class AtomicLoadOp(AtomicOperation):
     """Loads one element atomically ("Atomic load").
 
@@ -124,7 +124,7 @@ class AtomicLoadOp(AtomicOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AtomicStoreOp(AtomicOperation):
     """Stores one element atomically ("Atomic store").
 
@@ -180,7 +180,7 @@ class AtomicUpdateOperation(AtomicOperation, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AtomicAddOp(AtomicUpdateOperation):
     """Adds to one element atomically ("Atomic update").
 
@@ -192,7 +192,7 @@ class AtomicAddOp(AtomicUpdateOperation):
     name = "tensorlang.atomic_add"
 
 
-@irdl_op_definition
+@op_definition
 class AtomicMaxOp(AtomicUpdateOperation):
     """Raises one element to a value atomically ("Atomic update").
 
@@ -204,7 +204,7 @@ class AtomicMaxOp(AtomicUpdateOperation):
     name = "tensorlang.atomic_max"
 
 
-@irdl_op_definition
+@op_definition
 class AtomicMinOp(AtomicUpdateOperation):
     """Lowers one element to a value atomically ("Atomic update").
 
@@ -216,7 +216,7 @@ class AtomicMinOp(AtomicUpdateOperation):
     name = "tensorlang.atomic_min"
 
 
-@irdl_op_definition
+@op_definition
 class BarrierOp(TensorLangOperation):
     """Waits until all work-items of the work-group are here ("Barrier").
 
@@ -238,7 +238,7 @@ class BarrierOp(TensorLangOperation):
         super().__init__(properties=fences)
 
 
-@irdl_op_definition
+@op_definition
 class ExpandOp(TensorLangOperation):
     """A view in which one mode is several ("Expand").
 
@@ -275,7 +275,7 @@ class ExpandOp(TensorLangOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class FuseOp(TensorLangOperation):
     """A view in which the modes from `from_mode` to `to_mode` are one ("Fuse").
 
@@ -310,7 +310,7 @@ class FuseOp(TensorLangOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(TensorLangOperation):
     """The element of a memref, or the memref of a group ("Load").
 
@@ -330,7 +330,7 @@ class LoadOp(TensorLangOperation):
         super().__init__(operands=[memref, indices], result_types=[element_type_of(memref)])
 
 
-@irdl_op_definition
+@op_definition
 class SizeOp(TensorLangOperation):
     """The size of one mode of a memref, or of a group ("Size").
 
@@ -352,7 +352,7 @@ class SizeOp(TensorLangOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(TensorLangOperation):
     """Stores a number in a memref ("Store").
 
@@ -372,7 +372,7 @@ class StoreOp(TensorLangOperation):
         super().__init__(operands=[value, memref, indices])
 
 
-@irdl_op_definition
+@op_definition
 class SubviewOp(TensorLangOperation):
     """A view on a block of a memref ("Subview").
 

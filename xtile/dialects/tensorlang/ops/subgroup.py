@@ -9,13 +9,14 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import operand_def, result_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.tensorlang.constraints import I32_ONLY, NUMBER
 from xtile.dialects.tensorlang.operation import Execution, Operand, TensorLangOperation
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupBroadcastOp(TensorLangOperation):
     """The value of one work-item, for all of the subgroup ("Subgroup broadcast").
 
@@ -49,7 +50,7 @@ class SubgroupOperation(TensorLangOperation, ABC):
         super().__init__(operands=[a], result_types=[SSAValue.get(a).type])
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupExclusiveScanAddOp(SubgroupOperation):
     """Sum of the values of the work-items before this one ("Subgroup operation").
 
@@ -61,7 +62,7 @@ class SubgroupExclusiveScanAddOp(SubgroupOperation):
     name = "tensorlang.subgroup_exclusive_scan_add"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupExclusiveScanMaxOp(SubgroupOperation):
     """Maximum of the values of the work-items before this one ("Subgroup operation").
 
@@ -73,7 +74,7 @@ class SubgroupExclusiveScanMaxOp(SubgroupOperation):
     name = "tensorlang.subgroup_exclusive_scan_max"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupExclusiveScanMinOp(SubgroupOperation):
     """Minimum of the values of the work-items before this one ("Subgroup operation").
 
@@ -85,7 +86,7 @@ class SubgroupExclusiveScanMinOp(SubgroupOperation):
     name = "tensorlang.subgroup_exclusive_scan_min"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupInclusiveScanAddOp(SubgroupOperation):
     """Sum of the values of the work-items up to this one ("Subgroup operation").
 
@@ -97,7 +98,7 @@ class SubgroupInclusiveScanAddOp(SubgroupOperation):
     name = "tensorlang.subgroup_inclusive_scan_add"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupInclusiveScanMaxOp(SubgroupOperation):
     """Maximum of the values of the work-items up to this one ("Subgroup operation").
 
@@ -109,7 +110,7 @@ class SubgroupInclusiveScanMaxOp(SubgroupOperation):
     name = "tensorlang.subgroup_inclusive_scan_max"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupInclusiveScanMinOp(SubgroupOperation):
     """Minimum of the values of the work-items up to this one ("Subgroup operation").
 
@@ -121,7 +122,7 @@ class SubgroupInclusiveScanMinOp(SubgroupOperation):
     name = "tensorlang.subgroup_inclusive_scan_min"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupReduceAddOp(SubgroupOperation):
     """Sum of the values of all work-items ("Subgroup operation").
 
@@ -133,7 +134,7 @@ class SubgroupReduceAddOp(SubgroupOperation):
     name = "tensorlang.subgroup_reduce_add"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupReduceMaxOp(SubgroupOperation):
     """Maximum of the values of all work-items ("Subgroup operation").
 
@@ -145,7 +146,7 @@ class SubgroupReduceMaxOp(SubgroupOperation):
     name = "tensorlang.subgroup_reduce_max"
 
 
-@irdl_op_definition
+@op_definition
 class SubgroupReduceMinOp(SubgroupOperation):
     """Minimum of the values of all work-items ("Subgroup operation").
 

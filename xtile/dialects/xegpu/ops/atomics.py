@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -22,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.constraints import LAYOUT, MASK, TENSOR_DESC, VALUE
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
@@ -33,7 +33,7 @@ from xtile.dialects.xegpu.operation import (
 )
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRMWOp(XeGPUOperation):
     """Updates each point that the mask allows, and returns what was there before.
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
-from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import ParsePropInAttrDict, operand_def, prop_def, result_def
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.attributes import FenceScope, FenceScopeAttr, MemorySpace, MemorySpaceAttr
 from xtile.dialects.xegpu.constraints import I8, NBARRIER
 from xtile.dialects.xegpu.operation import Operand, XeGPUOperation
 from xtile.dialects.xegpu.types import NbarrierType
 
 
-@irdl_op_definition
+@op_definition
 class AllocNbarrierOp(XeGPUOperation):
     """Allocates the named barriers of a work-group.
 
@@ -36,7 +37,7 @@ class AllocNbarrierOp(XeGPUOperation):
         super().__init__(properties={"nbarrier_num": IntegerAttr(nbarrier_num, i64)})
 
 
-@irdl_op_definition
+@op_definition
 class InitNbarrierOp(XeGPUOperation):
     """Assigns a named barrier to this thread, with the number of threads that take part.
 
@@ -63,7 +64,7 @@ class InitNbarrierOp(XeGPUOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class NbarrierArriveOp(XeGPUOperation):
     """Signals that this thread has come to a named barrier.
 
@@ -83,7 +84,7 @@ class NbarrierArriveOp(XeGPUOperation):
         super().__init__(operands=[nbarrier])
 
 
-@irdl_op_definition
+@op_definition
 class NbarrierWaitOp(XeGPUOperation):
     """Waits until all threads have come to a named barrier.
 
@@ -103,7 +104,7 @@ class NbarrierWaitOp(XeGPUOperation):
         super().__init__(operands=[nbarrier])
 
 
-@irdl_op_definition
+@op_definition
 class FenceOp(XeGPUOperation):
     """Orders the writes before it and the accesses after it.
 

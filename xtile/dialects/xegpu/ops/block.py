@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     result_def,
@@ -23,6 +22,7 @@ from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.assembly import OptionalDynamicIndexList, XeGPUPropDict, integers
 from xtile.dialects.xegpu.attributes import CachePolicy
 from xtile.dialects.xegpu.constraints import INDEX, INTEGERS, TENSOR_DESC, VALUE
@@ -71,7 +71,7 @@ class HintsPropDict(XeGPUPropDict):
     layout: AttributeVariable
 
 
-@irdl_op_definition
+@op_definition
 class PrefetchNdOp(ReadingOperation):
     """Fetches a block into the caches.
 
@@ -128,7 +128,7 @@ class PrefetchNdOp(ReadingOperation):
             verify_offsets(self.mixed_offsets, descriptor)
 
 
-@irdl_op_definition
+@op_definition
 class LoadNdOp(ReadingOperation):
     """Loads a block.
 
@@ -247,7 +247,7 @@ class LoadNdOp(ReadingOperation):
         return shape
 
 
-@irdl_op_definition
+@op_definition
 class StoreNdOp(WritingOperation):
     """Stores a block.
 

@@ -11,7 +11,6 @@ from typing_extensions import override
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -21,6 +20,7 @@ from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.constraints import LAYOUT, SOURCE_VECTOR
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import Operand, XeGPUOperation, shape_of, shape_text
@@ -35,7 +35,7 @@ class LayoutsPropDict(PropDict):
     target_layout: AttributeVariable
 
 
-@irdl_op_definition
+@op_definition
 class ConvertLayoutOp(XeGPUOperation):
     """Moves the elements of a vector between subgroups or lanes.
 

@@ -17,7 +17,6 @@ from xdsl.irdl import (
     AttrSizedOperandSegments,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -29,6 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.assembly import DimensionList, OptionalDynamicIndexList
 from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS
 from xtile.dialects.xegpu.constraints import (
@@ -66,7 +66,7 @@ def _has_shape_or_strides_only(operation: Operation) -> bool:
 
 
 @never_ambiguous
-@irdl_op_definition
+@op_definition
 class CreateNdDescOp(XeGPUOperation):
     """Describes a block of a memory region of one or more dimensions.
 
@@ -181,7 +181,7 @@ class CreateNdDescOp(XeGPUOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class UpdateNdOffsetOp(XeGPUOperation):
     """Moves a descriptor by offsets in elements.
 
@@ -232,7 +232,7 @@ class UpdateNdOffsetOp(XeGPUOperation):
         verify_offsets(self.mixed_offsets, descriptor)
 
 
-@irdl_op_definition
+@op_definition
 class CreateDescOp(XeGPUOperation):
     """Describes scattered points of a memory region, one for each offset.
 
@@ -279,7 +279,7 @@ class CreateDescOp(XeGPUOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class UpdateOffsetOp(XeGPUOperation):
     """Moves each point of a scattered descriptor by an offset in elements.
 

@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import MemRefType, UnitAttr, VectorType
 from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -31,6 +30,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.assembly import XeGPUPropDict
 from xtile.dialects.xegpu.constraints import (
     INDEX,
@@ -61,7 +61,7 @@ class MatrixPropDict(XeGPUPropDict):
     layout: AttributeVariable
 
 
-@irdl_op_definition
+@op_definition
 class CreateMemDescOp(XeGPUOperation):
     """Describes all of a buffer in shared local memory as a matrix.
 
@@ -99,7 +99,7 @@ class CreateMemDescOp(XeGPUOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class LoadMatrixOp(XeGPUOperation):
     """Loads a part of a matrix in shared local memory.
 
@@ -158,7 +158,7 @@ class LoadMatrixOp(XeGPUOperation):
         _verify_access(self.res.type, matrix, self.subgroup_block_io is not None, self.layout)
 
 
-@irdl_op_definition
+@op_definition
 class StoreMatrixOp(XeGPUOperation):
     """Stores a part of a matrix in shared local memory.
 

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -21,6 +20,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.constraints import DPAS_OPERAND, DPAS_RESULT, LAYOUT
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
@@ -36,7 +36,7 @@ from xtile.dialects.xegpu.types import bit_width
 _REGISTER_BITS = 32
 
 
-@irdl_op_definition
+@op_definition
 class DpasOp(XeGPUOperation):
     """A matrix product, added to `acc` if there is one.
 

@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, VectorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -25,6 +24,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.assembly import XeGPUPropDict
 from xtile.dialects.xegpu.attributes import CachePolicy
 from xtile.dialects.xegpu.constraints import (
@@ -72,7 +72,7 @@ class ChunkPropDict(XeGPUPropDict):
     layout: AttributeVariable
 
 
-@irdl_op_definition
+@op_definition
 class PrefetchOp(ReadingOperation):
     """Fetches scattered points into the caches.
 
@@ -134,7 +134,7 @@ class PrefetchOp(ReadingOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class LoadGatherOp(ReadingOperation):
     """Loads `chunk_size` elements at each point that the mask allows.
 
@@ -194,7 +194,7 @@ class LoadGatherOp(ReadingOperation):
         _verify_access(self.source, self.offsets, self.mask, self.value, self.effective_chunk_size)
 
 
-@irdl_op_definition
+@op_definition
 class StoreScatterOp(WritingOperation):
     """Stores `chunk_size` elements at each point that the mask allows.
 

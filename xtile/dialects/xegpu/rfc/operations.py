@@ -13,20 +13,20 @@ from xdsl.irdl import (
     EqAttrConstraint,
     IRDLOperation,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
     result_def,
 )
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.types import NbarrierType
 
 SCHEDULE_BARRIER = "schedule_barrier"
 """The hint that keeps the lower-level compiler from moving instructions across it."""
 
 
-@irdl_op_definition
+@op_definition
 class CompileHintOp(IRDLOperation):
     """Passes a hint to the lower-level compiler; the first kernels give none and mean the barrier.
 
@@ -43,7 +43,7 @@ class CompileHintOp(IRDLOperation):
     assembly_format: ClassVar = "attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class CreateNbarrierOp(IRDLOperation):
     """Binds this thread to a named barrier as its producer, its consumer or both.
 
@@ -68,7 +68,7 @@ class CreateNbarrierOp(IRDLOperation):
     )
 
 
-@irdl_op_definition
+@op_definition
 class MfenceOp(IRDLOperation):
     """Orders memory accesses, in the words of the load/store unit.
 

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import BoolAttr, FunctionType, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -24,6 +23,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.assembly import (
@@ -102,7 +102,7 @@ def _print_clauses(printer: Printer, operation: LaneAccess) -> None:
     print_attributes(printer, operation, ["cache", *_FLAGS.values()])
 
 
-@irdl_op_definition
+@op_definition
 class MaskedLoadOp(LaneAccess):
     """What a pointer points to where a condition holds, and another value where it does not.
 
@@ -175,7 +175,7 @@ class MaskedLoadOp(LaneAccess):
         printer.print_attribute(FunctionType.from_lists(types, [self.result.type]))
 
 
-@irdl_op_definition
+@op_definition
 class MaskedStoreOp(LaneAccess):
     """Writes a value to what a pointer points to where a condition holds.
 
@@ -226,7 +226,7 @@ class MaskedStoreOp(LaneAccess):
         print_types(printer, [operand.type for operand in self.operands])
 
 
-@irdl_op_definition
+@op_definition
 class AsyncCopyLocalToGlobalOp(CachedOperation):
     """Copies local memory to where pointers point, where the mask is true.
 

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -28,6 +27,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.amdg.offsets import verify_contiguity, verify_offsets
 from xtile.dialects.triton.operation import (
     Operand,
@@ -196,7 +196,7 @@ def _contiguity(count: int) -> IntegerAttr | None:
     return None if count == 1 else IntegerAttr(count, i32)
 
 
-@irdl_op_definition
+@op_definition
 class BufferLoadOp(BufferOperation):
     """What is in memory at offsets; where the mask is false `other`, or 0 without it.
 
@@ -280,7 +280,7 @@ def _types_of(pointer: Attribute, type_: Attribute) -> list[Attribute]:
     return [pointer, with_element(type_, i32), with_element(type_, i1), type_]
 
 
-@irdl_op_definition
+@op_definition
 class BufferLoadToLocalOp(BufferOperation):
     """Copies what is in memory at offsets to local memory.
 
@@ -393,7 +393,7 @@ class BufferLoadToLocalOp(BufferOperation):
             verify_type("other", self.other.type, self.accessed)
 
 
-@irdl_op_definition
+@op_definition
 class BufferStoreOp(BufferOperation):
     """Writes values to memory at offsets where the mask, if any, is true.
 
@@ -508,7 +508,7 @@ def _print_order(printer: Printer, operation: BufferAtomicOperation) -> None:
     printer.print_string(",")
 
 
-@irdl_op_definition
+@op_definition
 class BufferAtomicRMWOp(BufferAtomicOperation):
     """Updates memory at offsets where the mask is true, and gives what was there before.
 
@@ -616,7 +616,7 @@ class BufferAtomicRMWOp(BufferAtomicOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class BufferAtomicCASOp(BufferAtomicOperation):
     """Writes `val` where memory at offsets holds `cmp`, and gives what was there before.
 

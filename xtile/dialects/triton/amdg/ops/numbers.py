@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -35,6 +34,7 @@ from xdsl.irdl.declarative_assembly_format import AttributeVariable, irdl_custom
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr, LinearEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import DotOperandEncodingAttr
 from xtile.dialects.triton.operation import (
@@ -77,7 +77,7 @@ _UPCAST = (ScaleDotElemType.E2M1, ScaleDotElemType.E4M3, ScaleDotElemType.E5M2)
 """What `amdg.upcast_mxfp` takes."""
 
 
-@irdl_op_definition
+@op_definition
 class UpcastMXFPOp(TritonOperation):
     """Numbers times scales, of which one stands for 32 numbers along K.
 
@@ -216,7 +216,7 @@ def _verify_scale_layout(scale: Attribute, numbers: Attribute, axis: int, each: 
             )
 
 
-@irdl_op_definition
+@op_definition
 class ScaledUpcastFp4Op(TritonOperation):
     """Floats of 4 bits, two in each byte along an axis, times scales.
 
@@ -290,7 +290,7 @@ class ScaledUpcastFp4Op(TritonOperation):
         _verify_scale_layout(self.scale.type, self.output.type, axis, each)
 
 
-@irdl_op_definition
+@op_definition
 class ScaledUpcastFp8Op(TritonOperation):
     """Floats of 8 bits times scales.
 
@@ -370,7 +370,7 @@ class ScaledDowncast(TritonOperation, ABC):
         _verify_scale_layout(self.scale.type, self.input.type, axis, each)
 
 
-@irdl_op_definition
+@op_definition
 class ScaledDowncastFp4Op(ScaledDowncast):
     """Numbers divided by scales as floats of 4 bits, two in each byte along an axis.
 
@@ -391,7 +391,7 @@ class ScaledDowncastFp4Op(ScaledDowncast):
         verify_unpacked("the result", self.output.type, self.input.type, self.axis.value.data)
 
 
-@irdl_op_definition
+@op_definition
 class ScaledDowncastFp8Op(ScaledDowncast):
     """Numbers divided by scales as floats of 8 bits.
 

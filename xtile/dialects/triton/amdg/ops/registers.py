@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -27,6 +26,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import DotOperandEncodingAttr
 from xtile.dialects.triton.encodings.shared import PhasedEncodingAttr
@@ -75,7 +75,7 @@ def _verify_held(
             )
 
 
-@irdl_op_definition
+@op_definition
 class ExtractSliceOp(TritonOperation):
     """A part of a tensor whose elements are in the same lanes.
 
@@ -157,7 +157,7 @@ def _verify_elements(name: str, operand: Attribute, result: Attribute) -> None:
         )
 
 
-@irdl_op_definition
+@op_definition
 class ConcatOp(TritonOperation):
     """A tensor of tensors, which stand in it row by row, with each element in the lane it was in.
 
@@ -206,7 +206,7 @@ class ConcatOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class InThreadTransposeOp(TritonOperation):
     """The same tensor with the registers of each thread transposed.
 
@@ -267,7 +267,7 @@ def transposed_in_thread(encoding: BlockedEncodingAttr, shape: Sequence[int]) ->
     return LinearLayout.of(images, dict(layout.outputs))
 
 
-@irdl_op_definition
+@op_definition
 class LocalLoadPackedTransposedOp(TritonOperation):
     """A tensor of pairs of 4-bit numbers along M or N, as one of pairs along K.
 

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -24,6 +23,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.amdg.attributes import SchedHintVariantAttr
 from xtile.dialects.triton.module_attributes import BLOCKS, blocks_around
 from xtile.dialects.triton.operation import Operand, TritonOperation
@@ -33,7 +33,7 @@ from xtile.dialects.triton.ttg.types import AsyncTokenType
 from xtile.dialects.triton.versions import V3_6, V3_7, Release
 
 
-@irdl_op_definition
+@op_definition
 class CondBarrierOp(TritonOperation):
     """Warps for which a condition holds wait for each other; it orders no memory.
 
@@ -52,7 +52,7 @@ class CondBarrierOp(TritonOperation):
         super().__init__(operands=[pred])
 
 
-@irdl_op_definition
+@op_definition
 class InstructionSchedHintOp(TritonOperation):
     """How the instructions of the block are to be interleaved, until 3.7.
 
@@ -82,7 +82,7 @@ class InstructionSchedHintOp(TritonOperation):
         super().__init__(properties={"variant": variant})
 
 
-@irdl_op_definition
+@op_definition
 class AsyncWaitOp(TritonOperation):
     """Waits until no more than so many instructions that copy run.
 
@@ -109,7 +109,7 @@ class AsyncWaitOp(TritonOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMWaitOp(TritonOperation):
     """Waits until no more than so many operations of the tensor data mover run.
 
@@ -155,7 +155,7 @@ class AsyncTDMWaitOp(TritonOperation):
         print_attributes(printer, self)
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMIntrinsicWaitOp(TritonOperation):
     """Waits until no more than so many instructions of the tensor data mover run.
 
@@ -201,7 +201,7 @@ def _verify_cluster(operation: Operation) -> None:
         raise VerifyException(f"{BLOCKS} is 1; there are no other blocks to wait for")
 
 
-@irdl_op_definition
+@op_definition
 class InitBarrierOp(TritonOperation):
     """Makes local memory a barrier at which so many arrive.
 
@@ -229,7 +229,7 @@ class InitBarrierOp(TritonOperation):
         _verify_count(self.count)
 
 
-@irdl_op_definition
+@op_definition
 class WaitBarrierOp(TritonOperation):
     """Waits until a phase of a barrier is over.
 
@@ -255,7 +255,7 @@ class WaitBarrierOp(TritonOperation):
         _verify_barrier(self, self.alloc.type)
 
 
-@irdl_op_definition
+@op_definition
 class ArriveBarrierOp(TritonOperation):
     """Arrives at a barrier so many times; the result is the parity of the phase before.
 
@@ -286,7 +286,7 @@ class ArriveBarrierOp(TritonOperation):
         _verify_count(self.count)
 
 
-@irdl_op_definition
+@op_definition
 class AsyncCopyMbarrierArriveOp(TritonOperation):
     """Arrives at a barrier once the copies before it are done.
 
@@ -311,7 +311,7 @@ class AsyncCopyMbarrierArriveOp(TritonOperation):
         _verify_barrier(self, self.barrier.type)
 
 
-@irdl_op_definition
+@op_definition
 class ClusterBarrierArriveOp(TritonOperation):
     """Arrives at the barrier of all blocks of a cluster.
 
@@ -334,7 +334,7 @@ class ClusterBarrierArriveOp(TritonOperation):
         _verify_cluster(self)
 
 
-@irdl_op_definition
+@op_definition
 class ClusterBarrierWaitOp(TritonOperation):
     """Waits until all blocks of a cluster have arrived.
 

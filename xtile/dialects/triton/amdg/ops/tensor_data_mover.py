@@ -20,7 +20,6 @@ from xdsl.irdl import (
     BaseAttr,
     ParsePropInAttrDict,
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -35,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.encodings.shared import (
     PaddedSharedEncodingAttr,
     PartitionedSharedEncodingAttr,
@@ -131,7 +131,7 @@ class IndexedCopy(BlockCopy, ABC):
             )
 
 
-@irdl_op_definition
+@op_definition
 class UpdateTensorDescriptorOp(TritonOperation):
     """A descriptor whose block is elsewhere, that ends elsewhere, or that is used on a condition.
 
@@ -265,7 +265,7 @@ def _print_end(
     printer.print_attribute(last)
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMCopyGlobalToLocalOp(IndexedCopy):
     """Copies a block to local memory; until 3.7 where a condition holds.
 
@@ -361,7 +361,7 @@ class AsyncTDMCopyGlobalToLocalOp(IndexedCopy):
             raise VerifyException("indices and pred are given together, as until Triton 3.7")
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMCopyLocalToGlobalOp(IndexedCopy):
     """Copies local memory to a block; the token is there from 3.9 on.
 
@@ -488,7 +488,7 @@ class RowCopy(BlockCopy, ABC):
             )
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMGatherOp(RowCopy):
     """Copies rows to local memory.
 
@@ -515,7 +515,7 @@ class AsyncTDMGatherOp(RowCopy):
         super().__init__(operands=[desc, rows, dst, barrier], result_types=[AsyncTokenType()])
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMScatterOp(RowCopy):
     """Copies local memory to rows.
 
@@ -542,7 +542,7 @@ class AsyncTDMScatterOp(RowCopy):
         super().__init__(operands=[desc, rows, src, barrier], result_types=[AsyncTokenType()])
 
 
-@irdl_op_definition
+@op_definition
 class AsyncTDMFusedCopyGlobalToLocalOp(TritonOperation):
     """Copies 2 to 4 blocks at once, each by warps of its own.
 
@@ -596,7 +596,7 @@ class AsyncTDMFusedCopyGlobalToLocalOp(TritonOperation):
             taken |= hint
 
 
-@irdl_op_definition
+@op_definition
 class TDMPrefetchOp(TritonOperation):
     """Brings a block into the second cache.
 

@@ -15,7 +15,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
-    irdl_op_definition,
     lazy_traits_def,
     prop_def,
     region_def,
@@ -26,6 +25,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -91,7 +91,7 @@ def _combination(srcs: Sequence[Operand], region: Region | None) -> Region:
     return Region(Block(arg_types=[*elements, *elements])) if region is None else region
 
 
-@irdl_op_definition
+@op_definition
 class ReduceOp(AggregateOperation):
     """All elements along an axis, combined in any order.
 
@@ -144,7 +144,7 @@ class ReduceOp(AggregateOperation):
                 )
 
 
-@irdl_op_definition
+@op_definition
 class ReduceReturnOp(TritonOperation):
     """What two elements are combined to.
 
@@ -164,7 +164,7 @@ class ReduceReturnOp(TritonOperation):
         super().__init__(operands=[result])
 
 
-@irdl_op_definition
+@op_definition
 class ScanOp(AggregateOperation):
     """Each element along an axis, combined with all before it, or after it with `reverse`.
 
@@ -212,7 +212,7 @@ class ScanOp(AggregateOperation):
                 raise VerifyException(f"a result is {result.type}; it must be {source.type}")
 
 
-@irdl_op_definition
+@op_definition
 class ScanReturnOp(TritonOperation):
     """What two elements are combined to.
 
@@ -232,7 +232,7 @@ class ScanReturnOp(TritonOperation):
         super().__init__(operands=[result])
 
 
-@irdl_op_definition
+@op_definition
 class MapElementwiseOp(TritonOperation):
     """A function of scalars, applied to each element, or to `pack` elements at once.
 
@@ -285,7 +285,7 @@ class MapElementwiseOp(TritonOperation):
             raise VerifyException(f"the arguments of the region must be {words}")
 
 
-@irdl_op_definition
+@op_definition
 class MapElementwiseReturnOp(TritonOperation):
     """What a function of scalars gives.
 

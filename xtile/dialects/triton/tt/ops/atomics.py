@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -23,6 +22,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -100,7 +100,7 @@ def _verify_mask(mask: SSAValue | None, value: Attribute) -> None:
         verify_type("mask", mask.type, mask_of(value))
 
 
-@irdl_op_definition
+@op_definition
 class AtomicRMWOp(AtomicOperation):
     """Updates memory where the mask is true, and gives what was there before.
 
@@ -155,7 +155,7 @@ class AtomicRMWOp(AtomicOperation):
         _verify_mask(self.mask, self.val.type)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicCASOp(AtomicOperation):
     """Writes `val` where memory holds `cmp`, and gives what was there before.
 
@@ -201,7 +201,7 @@ class AtomicCASOp(AtomicOperation):
             verify_type(name, value.type, pointee)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicLoadOp(AtomicOperation):
     """An atomic load.
 
@@ -248,7 +248,7 @@ class AtomicLoadOp(AtomicOperation):
         _verify_mask(self.mask, self.result.type)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicStoreOp(AtomicOperation):
     """An atomic store.
 
@@ -312,7 +312,7 @@ class AtomicStoreOp(AtomicOperation):
         _verify_mask(self.mask, self.value.type)
 
 
-@irdl_op_definition
+@op_definition
 class AtomicPollOp(AtomicOperation):
     """Loads again and again until memory holds what is expected, or the time is over.
 

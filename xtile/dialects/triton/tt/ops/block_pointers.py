@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -25,6 +24,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -46,7 +46,7 @@ from xtile.dialects.triton.tt.types import PointerType
 from xtile.dialects.triton.versions import V3_7, Release
 
 
-@irdl_op_definition
+@op_definition
 class MakeTensorPtrOp(TritonOperation):
     """A pointer to the block of a tensor in memory that begins at some offsets.
 
@@ -147,7 +147,7 @@ def _parse_pointer(parser: Parser) -> PointerType:
     return type_
 
 
-@irdl_op_definition
+@op_definition
 class AdvanceOp(TritonOperation):
     """A pointer to the block that begins so much further.
 

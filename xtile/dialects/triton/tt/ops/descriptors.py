@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     SameVariadicOperandSize,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -29,6 +28,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
 from xtile.dialects.triton.tt.assembly import (
     parse_indices,
@@ -56,7 +56,7 @@ from xtile.dialects.triton.tt.ops.memory import (
 from xtile.dialects.triton.tt.types import CachePolicyAttr, PointerType, TensorDescType
 
 
-@irdl_op_definition
+@op_definition
 class MakeTensorDescOp(TritonOperation):
     """A descriptor of a tensor in memory; the last stride is 1.
 
@@ -182,7 +182,7 @@ def _verify_indices(indices: Sequence[SSAValue], descriptor: TensorDescType) -> 
         )
 
 
-@irdl_op_definition
+@op_definition
 class DescriptorLoadOp(CachedOperation):
     """The block of a descriptor's tensor that begins at some indices.
 
@@ -295,7 +295,7 @@ class _DescriptorStoringOperation(TritonOperation, ABC):
         _verify_block("src", self.src.type, descriptor)
 
 
-@irdl_op_definition
+@op_definition
 class DescriptorStoreOp(_DescriptorStoringOperation):
     """Writes a block of a descriptor's tensor; what lies beyond its edges is not written.
 
@@ -319,7 +319,7 @@ class DescriptorStoreOp(_DescriptorStoringOperation):
         self._print_access(printer)
 
 
-@irdl_op_definition
+@op_definition
 class DescriptorReduceOp(_DescriptorStoringOperation):
     """Updates a block of a descriptor's tensor, each element atomically.
 
@@ -380,7 +380,7 @@ def _verify_rows(
         )
 
 
-@irdl_op_definition
+@op_definition
 class DescriptorGatherOp(TritonOperation):
     """Rows of a descriptor's tensor, from a column on.
 
@@ -414,7 +414,7 @@ class DescriptorGatherOp(TritonOperation):
         _verify_rows(self, self.desc, self.x_offsets, self.result)
 
 
-@irdl_op_definition
+@op_definition
 class DescriptorScatterOp(TritonOperation):
     """Writes rows of a descriptor's tensor, from a column on.
 

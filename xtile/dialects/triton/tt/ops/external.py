@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringA
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -24,6 +23,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, verify_same_form
 from xtile.dialects.triton.tt.assembly import (
     print_attributes,
@@ -33,7 +33,7 @@ from xtile.dialects.triton.tt.assembly import (
 from xtile.dialects.triton.tt.constraints import BOOL, VALUE
 
 
-@irdl_op_definition
+@op_definition
 class ExternElementwiseOp(TritonOperation):
     """A function of a library of the device, element by element.
 
@@ -84,7 +84,7 @@ class ExternElementwiseOp(TritonOperation):
         verify_same_form({"the result": self.result.type, **values})
 
 
-@irdl_op_definition
+@op_definition
 class ElementwiseInlineAsmOp(TritonOperation):
     """Assembly of the device, given so many elements at a time.
 
@@ -169,7 +169,7 @@ class ElementwiseInlineAsmOp(TritonOperation):
             raise VerifyException("packed_element must be at least 1")
 
 
-@irdl_op_definition
+@op_definition
 class PrintOp(TritonOperation):
     """Prints values of every program.
 
@@ -207,7 +207,7 @@ class PrintOp(TritonOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AssertOp(TritonOperation):
     """Ends the launch with a message where a condition is false.
 

@@ -24,7 +24,6 @@ from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     lazy_traits_def,
     opt_prop_def,
     prop_def,
@@ -47,6 +46,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.module_attributes import LANES, TARGET
 from xtile.dialects.triton.operation import Operand, TritonOperation, encoding_of
 from xtile.targets import AMD
@@ -97,7 +97,7 @@ class _Callable(CallableOpInterface):
         return op.function_type.outputs.data
 
 
-@irdl_op_definition
+@op_definition
 class FuncOp(TritonOperation):
     """A kernel where it is public, else a function that kernels call.
 
@@ -234,7 +234,7 @@ class _CalleeExists(SymbolUserOpInterface):
             )
 
 
-@irdl_op_definition
+@op_definition
 class CallOp(TritonOperation):
     """Calls a function of the module.
 
@@ -265,7 +265,7 @@ class CallOp(TritonOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class ReturnOp(TritonOperation):
     """Returns from a function.
 

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, UnitAtt
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -28,6 +27,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, shape_of, verify_type
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.assembly import (
@@ -153,7 +153,7 @@ def verify_block_access(operation: TritonOperation, pointer: Attribute) -> None:
         )
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(CachedOperation):
     """What is in memory where pointers point.
 
@@ -239,7 +239,7 @@ class LoadOp(CachedOperation):
         verify_block_access(self, self.ptr.type)
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(CachedOperation):
     """Writes values where pointers point and the mask, if any, is true.
 

@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -24,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -40,7 +40,7 @@ _SAME_FLOAT: VarConstraint[Attribute] = VarConstraint("T", FLOAT)
 _SAME_INTEGER: VarConstraint[Attribute] = VarConstraint("T", INTEGER)
 
 
-@irdl_op_definition
+@op_definition
 class FpToFpOp(TritonOperation):
     """A float as another float; rounding is said where the result is narrower.
 
@@ -85,7 +85,7 @@ class FpToFpOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ClampFOp(TritonOperation):
     """A float within bounds.
 
@@ -147,7 +147,7 @@ class SameTypeOperation(TritonOperation, ABC):
             verify_type("an operand", value.type, self.results[0].type)
 
 
-@irdl_op_definition
+@op_definition
 class PreciseSqrtOp(SameTypeOperation):
     """A square root, rounded to the nearest.
 
@@ -164,7 +164,7 @@ class PreciseSqrtOp(SameTypeOperation):
     assembly_format = "$x attr-dict `:` type($x)"
 
 
-@irdl_op_definition
+@op_definition
 class PreciseDivFOp(SameTypeOperation):
     """A quotient, rounded to the nearest.
 
@@ -182,7 +182,7 @@ class PreciseDivFOp(SameTypeOperation):
     assembly_format = "$x `,` $y attr-dict `:` type($x)"
 
 
-@irdl_op_definition
+@op_definition
 class ApproxDivFOp(SameTypeOperation):
     """An approximate quotient of f32: within 2.5 units in the last digit, on AMD and NVIDIA.
 
@@ -207,7 +207,7 @@ class ApproxDivFOp(SameTypeOperation):
             raise VerifyException(f"expected f32 or a tensor of f32, but got {self.x.type}")
 
 
-@irdl_op_definition
+@op_definition
 class MulhiUIOp(SameTypeOperation):
     """The upper half of a product of unsigned integers.
 

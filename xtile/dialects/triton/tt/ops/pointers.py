@@ -9,10 +9,11 @@ from abc import ABC
 
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import VarConstraint, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -39,7 +40,7 @@ class ConversionOperation(TritonOperation, ABC):
         verify_same_form({"src": self.operands[0].type, "the result": self.results[0].type})
 
 
-@irdl_op_definition
+@op_definition
 class IntToPtrOp(ConversionOperation):
     """The pointer whose address is an integer.
 
@@ -56,7 +57,7 @@ class IntToPtrOp(ConversionOperation):
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class PtrToIntOp(ConversionOperation):
     """The address of a pointer.
 
@@ -73,7 +74,7 @@ class PtrToIntOp(ConversionOperation):
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
 
-@irdl_op_definition
+@op_definition
 class BitcastOp(ConversionOperation):
     """The same bits as another type.
 
@@ -105,7 +106,7 @@ class BitcastOp(ConversionOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class AddPtrOp(TritonOperation):
     """A pointer so many elements further.
 

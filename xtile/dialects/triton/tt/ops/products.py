@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -25,6 +24,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -57,7 +57,7 @@ SCALE_BLOCK = 32
 """How many elements along K one scale is for."""
 
 
-@irdl_op_definition
+@op_definition
 class DotOp(TritonOperation):
     """The product of two matrices, or of two batches of them, plus a third.
 
@@ -187,7 +187,7 @@ def verify_product(
         raise VerifyException(f"the result is {d}; the product of {a} and {b} has another shape")
 
 
-@irdl_op_definition
+@op_definition
 class DotScaledOp(TritonOperation):
     """The product of two matrices whose blocks of 32 along K have a scale each, plus a third.
 

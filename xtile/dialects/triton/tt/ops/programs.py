@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     prop_def,
     result_def,
     traits_def,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import TritonOperation, element_of, shape_of
 from xtile.dialects.triton.tt.constraints import I32, INTEGER_TENSOR
 from xtile.dialects.triton.tt.enumerations import ProgramIDDim, number
@@ -53,7 +53,7 @@ class GridOperation(TritonOperation, ABC):
         verify_member(ProgramIDDim, "axis", self.axis)
 
 
-@irdl_op_definition
+@op_definition
 class GetProgramIdOp(GridOperation):
     """Which program of the grid this is, along a dimension.
 
@@ -65,7 +65,7 @@ class GetProgramIdOp(GridOperation):
     name = "tt.get_program_id"
 
 
-@irdl_op_definition
+@op_definition
 class GetNumProgramsOp(GridOperation):
     """How many programs the grid has along a dimension.
 
@@ -77,7 +77,7 @@ class GetNumProgramsOp(GridOperation):
     name = "tt.get_num_programs"
 
 
-@irdl_op_definition
+@op_definition
 class MakeRangeOp(TritonOperation):
     """The numbers from `start` to `end`, without the end.
 
@@ -117,7 +117,7 @@ class MakeRangeOp(TritonOperation):
             raise VerifyException(f"a range is a tensor of i32, not {self.result.type}")
 
 
-@irdl_op_definition
+@op_definition
 class GridDependencyWaitOp(TritonOperation):
     """Waits for the launches that this one depends on, and sees what they wrote.
 
@@ -135,7 +135,7 @@ class GridDependencyWaitOp(TritonOperation):
         super().__init__()
 
 
-@irdl_op_definition
+@op_definition
 class GridDependencyLaunchDependentsOp(TritonOperation):
     """Lets the launches that depend on this one begin.
 

@@ -19,7 +19,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -32,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -70,7 +70,7 @@ def _verify_elements(source: Attribute, result: Attribute) -> None:
         )
 
 
-@irdl_op_definition
+@op_definition
 class SplatOp(TritonOperation):
     """A tensor whose elements are all one scalar.
 
@@ -100,7 +100,7 @@ class SplatOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class UnsplatOp(TritonOperation):
     """The only element of a tensor.
 
@@ -144,7 +144,7 @@ class UnsplatOp(TritonOperation):
         verify_type("the result", self.result.type, element_of(self.src.type))
 
 
-@irdl_op_definition
+@op_definition
 class ExpandDimsOp(TritonOperation):
     """A tensor with one dimension of size 1 more.
 
@@ -185,7 +185,7 @@ class ExpandDimsOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class ReshapeOp(TritonOperation):
     """A tensor with the same elements in row-major order, or in any order with `allow_reorder`.
 
@@ -236,7 +236,7 @@ class ReshapeOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class BroadcastOp(TritonOperation):
     """A tensor repeated along dimensions of size 1.
 
@@ -274,7 +274,7 @@ class BroadcastOp(TritonOperation):
                 )
 
 
-@irdl_op_definition
+@op_definition
 class CatOp(TritonOperation):
     """Two tensors one after the other; elements may come in any order.
 
@@ -307,7 +307,7 @@ class CatOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class JoinOp(TritonOperation):
     """Two tensors along a new last dimension of size 2.
 
@@ -342,7 +342,7 @@ class JoinOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class SplitOp(TritonOperation):
     """The two halves of a tensor along its last dimension, which has size 2.
 
@@ -401,7 +401,7 @@ class SplitOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class TransOp(TritonOperation):
     """A tensor whose dimension `i` is dimension `order[i]` of another.
 
@@ -451,7 +451,7 @@ class TransOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class GatherOp(TritonOperation):
     """Elements of a tensor, picked by an index along one dimension.
 
@@ -510,7 +510,7 @@ class GatherOp(TritonOperation):
                 )
 
 
-@irdl_op_definition
+@op_definition
 class HistogramOp(TritonOperation):
     """How often each number from 0 on is in a tensor.
 

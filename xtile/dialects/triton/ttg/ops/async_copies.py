@@ -14,7 +14,6 @@ from xdsl.ir import Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -25,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
 from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.assembly import (
@@ -60,7 +60,7 @@ from xtile.dialects.triton.versions import V3_5, V3_9
 ONE = IntegerAttr(1, i32)
 
 
-@irdl_op_definition
+@op_definition
 class AsyncWaitOp(TritonOperation):
     """Waits until no more than so many groups of copies run.
 
@@ -86,7 +86,7 @@ class AsyncWaitOp(TritonOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class AsyncCommitGroupOp(TritonOperation):
     """Makes the copies before it a group that can be waited for.
 
@@ -128,7 +128,7 @@ class AsyncCommitGroupOp(TritonOperation):
         print_attributes(printer, self)
 
 
-@irdl_op_definition
+@op_definition
 class AsyncCopyGlobalToLocalOp(CachedOperation):
     """Copies what is where pointers point to local memory; where the mask is false, `other`.
 

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -27,6 +26,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -39,7 +39,7 @@ from xtile.dialects.triton.ttg.constraints import I32_NUMBER, layout_of
 from xtile.layouts.linear import LinearLayout
 
 
-@irdl_op_definition
+@op_definition
 class ConvertLayoutOp(TritonOperation):
     """The same tensor in another layout.
 
@@ -71,7 +71,7 @@ class ConvertLayoutOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class Fp4ToFpOp(TritonOperation):
     """Floats of 4 bits, two in each byte along an axis, the lower four bits first, as larger ones.
 

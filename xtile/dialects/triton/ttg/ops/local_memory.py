@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -21,6 +20,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -45,7 +45,7 @@ from xtile.dialects.triton.ttg.types import MemDescType
 from xtile.dialects.triton.versions import V3_7, V3_8, Release
 
 
-@irdl_op_definition
+@op_definition
 class LocalAllocOp(TritonOperation):
     """Local memory for a tensor, or for several; with an operand it holds that tensor.
 
@@ -89,7 +89,7 @@ class LocalAllocOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class LocalDeallocOp(TritonOperation):
     """Ends the use of local memory.
 
@@ -108,7 +108,7 @@ class LocalDeallocOp(TritonOperation):
         super().__init__(operands=[src])
 
 
-@irdl_op_definition
+@op_definition
 class LocalLoadOp(TritonOperation):
     """The tensor that local memory holds, after what the token stands for.
 
@@ -135,7 +135,7 @@ class LocalLoadOp(TritonOperation):
         verify_same_elements("the result", self.result.type, memdesc_of(self.src.type))
 
 
-@irdl_op_definition
+@op_definition
 class LocalStoreOp(TritonOperation):
     """Writes a tensor to local memory.
 
@@ -162,7 +162,7 @@ class LocalStoreOp(TritonOperation):
         verify_same_elements("src", self.src.type, memdesc_of(self.dst.type))
 
 
-@irdl_op_definition
+@op_definition
 class LocalGatherOp(TritonOperation):
     """Elements of local memory whose index along an axis is given.
 
@@ -209,7 +209,7 @@ class LocalGatherOp(TritonOperation):
         _verify_indexed("the result", self.result, self.src, self.axis.value.data)
 
 
-@irdl_op_definition
+@op_definition
 class LocalScatterOp(TritonOperation):
     """Writes elements to local memory where their index along an axis is given.
 
@@ -254,7 +254,7 @@ class LocalScatterOp(TritonOperation):
         _verify_indexed("values", self.values, self.dst, self.axis.value.data)
 
 
-@irdl_op_definition
+@op_definition
 class LocalAtomicScatterRMWOp(TritonOperation):
     """Updates elements of local memory whose index along an axis is given.
 

@@ -14,7 +14,6 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -29,6 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
 from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.tt.constraints import SCALAR_POINTER
@@ -37,7 +37,7 @@ from xtile.dialects.triton.ttg.types import MemDescType
 from xtile.dialects.triton.versions import V3_9, Release
 
 
-@irdl_op_definition
+@op_definition
 class PredicateStageOp(TritonOperation):
     """Whether a stage of a pipelined loop still has an iteration to do.
 
@@ -103,7 +103,7 @@ class PredicateStageOp(TritonOperation):
             verify_type(name, value.type, self.iv.type)
 
 
-@irdl_op_definition
+@op_definition
 class MaskOp(TritonOperation):
     """Runs its region where a condition holds; else its results are unspecified.
 
@@ -124,7 +124,7 @@ class MaskOp(TritonOperation):
         super().__init__(operands=[pred], regions=[region], result_types=[result_types])
 
 
-@irdl_op_definition
+@op_definition
 class MaskReturnOp(TritonOperation):
     """Ends the region of `ttg.mask` with its results.
 
@@ -146,7 +146,7 @@ class MaskReturnOp(TritonOperation):
         super().__init__(operands=[values])
 
 
-@irdl_op_definition
+@op_definition
 class GlobalScratchAllocOp(TritonOperation):
     """So many bytes of global memory that belong to the program.
 
@@ -186,7 +186,7 @@ class GlobalScratchAllocOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class InlineAsmOp(TritonOperation):
     """Assembly that each thread runs once, on all elements that it holds.
 

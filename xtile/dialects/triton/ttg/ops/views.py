@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
     ParsePropInAttrDict,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -27,6 +26,7 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.encodings.shared import (
     NVMMASharedEncodingAttr,
     PhasedEncodingAttr,
@@ -102,7 +102,7 @@ def _transposed(layout: LinearLayout, order: Sequence[int]) -> LinearLayout:
     return layout.transpose(*names).renamed(outputs=new)
 
 
-@irdl_op_definition
+@op_definition
 class MemDescIndexOp(ViewOperation):
     """One of several tensors that memory holds.
 
@@ -164,7 +164,7 @@ class MemDescIndexOp(ViewOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class MemDescSubsliceOp(ViewOperation):
     """A box of memory, whose first element is known.
 
@@ -236,7 +236,7 @@ class MemDescSubsliceOp(ViewOperation):
                 )
 
 
-@irdl_op_definition
+@op_definition
 class MemDescSubviewOp(ViewOperation):
     """A part of memory, as Triton 3.4 has it.
 
@@ -278,7 +278,7 @@ class MemDescSubviewOp(ViewOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class MemDescTransOp(ViewOperation):
     """Memory with its dimensions in another order.
 
@@ -322,7 +322,7 @@ class MemDescTransOp(ViewOperation):
         self.verify_layout(lambda layout: _transposed(layout, order))
 
 
-@irdl_op_definition
+@op_definition
 class MemDescReshapeOp(ViewOperation):
     """Memory with the same elements in another shape.
 
@@ -363,7 +363,7 @@ class MemDescReshapeOp(ViewOperation):
         return super().lost_in(release)
 
 
-@irdl_op_definition
+@op_definition
 class MemDescReinterpretOp(ViewOperation):
     """The same bytes as other elements, in another shape and layout.
 

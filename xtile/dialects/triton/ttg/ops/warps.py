@@ -22,7 +22,6 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     AnyAttr,
     ParsePropInAttrDict,
-    irdl_op_definition,
     opt_prop_def,
     prop_def,
     region_def,
@@ -37,6 +36,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.module_attributes import WARPS, number
 from xtile.dialects.triton.operation import Operand, TritonOperation
 from xtile.dialects.triton.parser import TritonParser
@@ -72,7 +72,7 @@ _SPACES = {
 }
 
 
-@irdl_op_definition
+@op_definition
 class BarrierOp(TritonOperation):
     """All warps wait for each other, and see what all did to some memory before.
 
@@ -141,7 +141,7 @@ def _spelling(spaces: AddrSpace) -> str:
     return whole[0] if whole else "|".join(parts)
 
 
-@irdl_op_definition
+@op_definition
 class WarpIdOp(TritonOperation):
     """The number of the warp.
 
@@ -164,7 +164,7 @@ class WarpIdOp(TritonOperation):
         super().__init__(result_types=[i32])
 
 
-@irdl_op_definition
+@op_definition
 class WarpSpecializeOp(TritonOperation):
     """Other warps run other regions beside the one that these warps run; all wait at the end.
 
@@ -313,7 +313,7 @@ def _resolved(
     return parser.resolve_operands(list(captures), list(types.inputs.data), position)
 
 
-@irdl_op_definition
+@op_definition
 class WarpSpecializePartitionsOp(TritonOperation):
     """The regions of the other warps of `ttg.warp_specialize`, which use their own values only.
 
@@ -351,7 +351,7 @@ class WarpSpecializePartitionsOp(TritonOperation):
                 )
 
 
-@irdl_op_definition
+@op_definition
 class WarpYieldOp(TritonOperation):
     """Ends the default region of `ttg.warp_specialize` with its results.
 
@@ -388,7 +388,7 @@ class WarpYieldOp(TritonOperation):
             )
 
 
-@irdl_op_definition
+@op_definition
 class WarpReturnOp(TritonOperation):
     """Ends a partition of `ttg.warp_specialize`.
 

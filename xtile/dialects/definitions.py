@@ -1,0 +1,52 @@
+"""How operations are defined."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypeVar
+
+from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl.declarative_assembly_format import FormatProgram
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+OperationT = TypeVar("OperationT", bound=IRDLOperation)
+
+
+def op_definition(cls: type[OperationT]) -> type[OperationT]:
+    """Defines an operation as xDSL's `irdl_op_definition` does.
+
+    Its assembly format is read when the first one is parsed or printed, because a command needs few
+    of the operations that it loads.
+    """
+    assembly_format = cls.assembly_format
+    if assembly_format is None:
+        return irdl_op_definition(cls)
+    cls.assembly_format = None
+    defined = irdl_op_definition(cls)
+    defined.assembly_format = assembly_format
+    use_format(defined, assembly_format)
+    return defined
+
+
+def use_format(cls: type[IRDLOperation], assembly_format: str) -> None:
+    """Lets a defined operation be parsed and printed in a format, which is read when it is used."""
+    cls.get_irdl_definition().assembly_format = assembly_format
+    setattr(cls, "parse", classmethod(_parse))  # noqa: B010
+    setattr(cls, "print", _print)  # noqa: B010
+
+
+@cache
+def program_of(kind: type[IRDLOperation]) -> FormatProgram:
+    """What parses and prints an operation that has an assembly format."""
+    definition = kind.get_irdl_definition()
+    assert definition.assembly_format is not None
+    return FormatProgram.from_str(definition.assembly_format, definition)
+
+
+def _parse(cls: type[OperationT], parser: Parser) -> OperationT:
+    return program_of(cls).parse(parser, cls)
+
+
+def _print(self: IRDLOperation, printer: Printer) -> None:
+    program_of(type(self)).print(printer, self)

@@ -1,0 +1,63 @@
+"""Makes what subgroups did one by one what one would write for a whole block.
+
+Importing this loads none of the passes: most kernels need none of them.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.walk import walk
+
+
+def large_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
+    """Returns a module with tiles of whole blocks, and without local memory.
+
+    docs/core-form.md, "Tiles of the whole block". Everything else stays as it is.
+
+    Args:
+        module: The module; it is not changed.
+        only_cheap: Whether local memory stays that tiles replace at a cost.
+    """
+    if _has(module, "memref.alloca"):
+        from xtile.transforms.local_tiles import local_tiles
+
+        module = local_tiles(module, only_cheap=only_cheap)
+    if _has(module, "vector.shape_cast"):
+        from xtile.transforms.collapse_shapes import collapse_shapes
+
+        module = collapse_shapes(module)
+    if any(map(_is_the_same_each_time, walk(module))):
+        from xtile.transforms.hoist_reads import hoist_reads
+
+        module = hoist_reads(module)
+    if any(map(_is_added_to_a_product, walk(module))):
+        from xtile.transforms.unite_products import unite_products
+
+        module = unite_products(module)
+    return module
+
+
+def _has(module: ModuleOp, name: str) -> bool:
+    return any(each.name == name for each in walk(module))
+
+
+def _is_the_same_each_time(operation: Operation) -> bool:
+    """Whether a loop reads a tile by nothing that it computes."""
+    loop = operation.parent_op()
+    if operation.name != "vector.transfer_read" or loop is None or loop.name != "scf.for":
+        return False
+    return not any(_block(operand) is operation.parent for operand in operation.operands)
+
+
+def _block(value: SSAValue) -> object:
+    owner = value.owner
+    return owner.parent if isinstance(owner, Operation) else owner
+
+
+def _is_added_to_a_product(operation: Operation) -> bool:
+    if operation.name != "vector.contract":
+        return False
+    first = operation.operands[2].owner
+    return isinstance(first, Operation) and first.name == operation.name
