@@ -19,8 +19,7 @@ _FACTORIES = {**OWN_DIALECTS, **COMPLETED_DIALECTS}
 def test_every_format_can_be_read(dialect: str) -> None:
     for kind in _FACTORIES[dialect]().operations:
         operation = cast("type[IRDLOperation]", kind)
-        definition = operation.get_irdl_definition()
-        if definition.assembly_format is not None:
+        if operation.assembly_format is not None:
             assert program_of(operation).stmts, operation.name
 
 
