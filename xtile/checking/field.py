@@ -19,7 +19,7 @@ from xtile.arguments.copies import arrays_of, copied
 from xtile.arguments.errors import ArgumentError, DeviceError, UnfitLaunchError
 from xtile.checking.results import Comparison, Verdict
 from xtile.checking.trials import Trial
-from xtile.launch.executable import FIELD_NAME, Grid, Kernel
+from xtile.launch.executable import FIELD_NAME, Grid, Kernel, Launch
 from xtile.launch.field import load_for_field
 from xtile.launch.run import checked_sizes
 from xtile.semantics.field.arrays import agree as numbers_agree
@@ -147,9 +147,8 @@ class _Side:
         numbers = FieldInterpretation(field)
         bound = bind(self.executable.signature, arguments)
         try:
-            self.executable.launch_in(
-                numbers, bound, self._grid, self._block, seconds=self._seconds
-            )
+            how = Launch(self._grid, self._block, seconds=self._seconds)
+            self.executable.launch_in(numbers, bound, how)
         except DeviceError as error:
             raise RefusedError(str(error)) from error
         except DiagnosticError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,33 @@ Grid = tuple[int, int, int]
 
 Progress = Callable[[int, int], None]
 """Called with the number of work-groups that are done and that there are."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a function is launched.
+
+    Attributes:
+        grid: The work-groups in each dimension.
+        block: The size of a work-group, in languages in which a launch gives it.
+        sanitize: Whether the sanitizer looks for mistakes.
+        workers: How many threads share the work of the reference device.
+        progress: What is told how much is done.
+        seconds: How long it may take; None for any time.
+    """
+
+    grid: Grid
+    block: Grid | None = None
+    sanitize: bool = False
+    workers: int = 1
+    progress: Progress | None = None
+    seconds: float | None = None
+
+    def tell_end(self) -> None:
+        """Tells that all work-groups are done, where a driver tells nothing before."""
+        if self.progress is not None:
+            groups = math.prod(self.grid)
+            self.progress(groups, groups)
 
 
 @dataclass(frozen=True)
@@ -77,22 +105,8 @@ class Executable(Protocol):
         """Whether it is code of the host, which itself launches kernels."""
         ...
 
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
-        """Runs it until all work-groups are done; the arrays hold the results afterwards.
-
-        `block` is the size of a work-group, in languages in which a launch gives it; `seconds` is
-        how long it may take, and None any time.
-        """
+    def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
+        """Runs it until all work-groups are done; the arrays hold the results afterwards."""
         ...
 
     def launch_given(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 
 from xtile.arguments.binding import BoundArgument
-from xtile.launch.executable import FIELD_NAME, Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import FIELD_NAME, Kernel, Launch, LaunchResult
 from xtile.launch.reference import ReferenceExecutable, load
 from xtile.semantics.field.launch import FieldInterpretation
 from xtile.semantics.field.numbers import Field, computing_in
@@ -24,25 +25,15 @@ DEFAULT_SEED = 0
 class FieldExecutable(ReferenceExecutable):
     """A function that runs on the reference device with numbers of the field."""
 
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
+    def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the function; arrays hold floats afterwards that stand for the numbers.
 
         Raises:
-            DeviceError: It was not done in `seconds`.
+            DeviceError: It was not done in time.
             DiagnosticError: An instruction cannot be executed, or not followed in the field.
         """
         numbers = FieldInterpretation(Field(DEFAULT_SEED))
-        result = self.launch_in(numbers, arguments, grid, block, progress, seconds)
+        result = self.launch_in(numbers, arguments, how)
         with computing_in(numbers.field):
             numbers.show()
         return result
@@ -51,10 +42,7 @@ class FieldExecutable(ReferenceExecutable):
         self,
         numbers: FieldInterpretation,
         arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None = None,
-        progress: Progress | None = None,
-        seconds: float | None = None,
+        how: Launch,
     ) -> LaunchResult:
         """Runs the function in a draw."""
         with ExitStack() as stack:
@@ -62,15 +50,7 @@ class FieldExecutable(ReferenceExecutable):
             stack.enter_context(np.errstate(all="ignore"))
             numbers.give(self.converted(arguments))
             stack.enter_context(interpreted(numbers))
-            result = super().launch(
-                arguments,
-                grid,
-                block,
-                sanitize=False,
-                workers=1,
-                progress=progress,
-                seconds=seconds,
-            )
+            result = super().launch(arguments, replace(how, sanitize=False, workers=1))
             return LaunchResult(FIELD_NAME, None, result.warnings)
 
 

@@ -21,8 +21,8 @@ from xtile.launch.executable import (
     HIP_NAME,
     Grid,
     Kernel,
+    Launch,
     LaunchResult,
-    Progress,
 )
 from xtile.launch.gpu_platforms import NAMES, GpuPlatform, platform_named
 
@@ -166,17 +166,7 @@ class GpuExecutable:
         position = (self.gpus.name, self.device.ordinal, self.key, self.signature.name)
         return kept_variants.get(position, _Variants)
 
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
+    def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
         Raises:
@@ -185,14 +175,13 @@ class GpuExecutable:
         """
         from xtile.backends.gpu.launching import launch
 
-        _check_block(self.signature.name, block)
-        session, kernel = self.suited(arguments).checked(arguments, grid).loaded()
+        _check_block(self.signature.name, how.block)
+        session, kernel = self.suited(arguments).checked(arguments, how.grid).loaded()
         taken = launch(
-            *(kernel, session, self.signature, arguments, grid, self.stream), seconds=seconds
+            *(kernel, session, self.signature, arguments, how.grid, self.stream),
+            seconds=how.seconds,
         )
-        if progress is not None:
-            blocks = grid[0] * grid[1] * grid[2]
-            progress(blocks, blocks)
+        how.tell_end()
         return LaunchResult(str(self.device), taken)
 
     def launch_given(

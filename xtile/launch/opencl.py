@@ -16,7 +16,7 @@ from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.opencl.setup import find
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
-from xtile.launch.executable import Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import Grid, Kernel, Launch, LaunchResult
 from xtile.text.files import source_from_path
 
 if TYPE_CHECKING:
@@ -80,17 +80,7 @@ class OpenclExecutable:
             return self
         return self.for_wrapping()
 
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
+    def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
         The driver itself divides the work.
@@ -103,17 +93,15 @@ class OpenclExecutable:
         from xtile.backends.intel.opencl.launching import launch
         from xtile.backends.intel.opencl.session import session_of
 
-        suited = self.suited(arguments).checked(arguments, grid)
+        suited = self.suited(arguments).checked(arguments, how.grid)
         session = session_of(self.device, self.queue.context)
         program, name = suited.compiled.program, self.signature.name
         loaded = session.kernel(suited.key, program, name, seconds=self.kernel.build_seconds)
         taken = launch(
-            *(loaded, self.device, self.queue, self.signature, arguments, grid, block),
-            seconds=seconds,
+            *(loaded, self.device, self.queue, self.signature, arguments, how.grid, how.block),
+            seconds=how.seconds,
         )
-        if progress is not None:
-            groups = grid[0] * grid[1] * grid[2]
-            progress(groups, groups)
+        how.tell_end()
         return LaunchResult(str(self.device), taken)
 
     def launch_given(

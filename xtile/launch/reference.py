@@ -20,7 +20,7 @@ from xtile.arguments.signature import Parameter, Signature
 from xtile.arguments.views import View
 from xtile.arguments.words import WordsView
 from xtile.dialects.core.signature import source_signature
-from xtile.launch.executable import REFERENCE_NAME, Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import REFERENCE_NAME, Grid, Kernel, Launch, LaunchResult
 from xtile.launch.time_limit import time_limit
 from xtile.semantics.arguments import (
     Argument,
@@ -56,30 +56,18 @@ class ReferenceExecutable:
         """Whether it is code of the host."""
         return is_host_function(self.function)
 
-    def launch(
-        self,
-        arguments: Sequence[BoundArgument],
-        grid: Grid,
-        block: Grid | None,
-        *,
-        sanitize: bool,
-        workers: int,
-        progress: Progress | None,
-        seconds: float | None,
-    ) -> LaunchResult:
+    def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the function; the arrays of the arguments hold the results afterwards.
 
         Raises:
-            DeviceError: It was not done in `seconds`.
-            SanitizerError: `sanitize` is set and mistakes were found.
+            DeviceError: It was not done in time.
+            SanitizerError: It is sanitized and mistakes were found.
             DiagnosticError: An instruction cannot be executed.
         """
         converted = self._as_the_kernel_takes(self.converted(arguments))
-        with time_limit(seconds, self.signature.name):
-            if sanitize:
-                warnings = _sanitize(self.function, converted, grid, block, progress)
-            else:
-                warnings = _run(self.function, converted, grid, block, workers, progress)
+        with time_limit(how.seconds, self.signature.name):
+            find = _sanitize if how.sanitize else _run
+            warnings = find(self.function, converted, how)
         return LaunchResult(REFERENCE_NAME, None, tuple(warnings))
 
     def converted(self, arguments: Sequence[BoundArgument]) -> list[Argument]:
@@ -152,31 +140,23 @@ def _converted(signature: Signature, arguments: Sequence[BoundArgument]) -> list
     ]
 
 
-def _run(
-    function: Operation,
-    arguments: Sequence[Argument],
-    grid: Grid,
-    block: Grid | None,
-    workers: int,
-    progress: Progress | None,
-) -> list[Diagnostic]:
+def _run(function: Operation, arguments: Sequence[Argument], how: Launch) -> list[Diagnostic]:
     """Runs a launch and returns its warnings."""
     from xtile.semantics.engine import launch
 
     found = Diagnostics()
-    warnings = launch(function, arguments, grid, block=block, workers=workers, progress=progress)
+    warnings = launch(
+        *(function, arguments, how.grid),
+        block=how.block,
+        workers=how.workers,
+        progress=how.progress,
+    )
     for warning in warnings.diagnostics():
         found.add(warning)
     return found.sorted()
 
 
-def _sanitize(
-    function: Operation,
-    arguments: Sequence[Argument],
-    grid: Grid,
-    block: Grid | None,
-    progress: Progress | None,
-) -> list[Diagnostic]:
+def _sanitize(function: Operation, arguments: Sequence[Argument], how: Launch) -> list[Diagnostic]:
     """Looks for mistakes in a launch and returns its warnings.
 
     Raises:
@@ -185,7 +165,7 @@ def _sanitize(
     from xtile.semantics.sanitizer import sanitize
 
     found = Diagnostics(limit=None)
-    for report in sanitize(function, arguments, grid, block=block, progress=progress):
+    for report in sanitize(function, arguments, how.grid, block=how.block, progress=how.progress):
         found.add(report.diagnostic())
     if found.has_errors:
         raise SanitizerError(found.sorted())

@@ -15,7 +15,7 @@ from xtile.arguments.errors import ArgumentError, describe_value
 from xtile.arguments.launch_checks import check_launch
 from xtile.dialects.reading import show_warnings
 from xtile.launch.devices import Device, find_device
-from xtile.launch.executable import Executable, Grid, Kernel, LaunchResult, Progress
+from xtile.launch.executable import Executable, Grid, Kernel, Launch, LaunchResult, Progress
 
 if TYPE_CHECKING:
     import pyopencl
@@ -151,15 +151,8 @@ def launch(
     # The sanitizer itself reports broken promises, at the location in the kernel.
     arguments = bind(executable.signature, args, check_promises=not sanitize)
     check_launch(executable.signature.name, checks, arguments, checked_grid)
-    return executable.launch(
-        arguments,
-        checked_grid,
-        checked_block,
-        sanitize=sanitize,
-        workers=workers,
-        progress=progress,
-        seconds=seconds,
-    )
+    how = Launch(checked_grid, checked_block, sanitize, workers, progress, seconds)
+    return executable.launch(arguments, how)
 
 
 def _check_seconds(name: str, given: Any) -> None:
