@@ -140,7 +140,7 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "--xegpu-level",
         choices=("work-group", "subgroup", "vc", "lane"),
         help="who holds the vectors of kernels of XeGPU that --translate makes, or takes where "
-        "these do not say so; vc: each work-item is a subgroup",
+        "these do not say so; vc: each work-item is a subgroup; default of xegpu-to-xegpu: lane",
     )
     group.add_argument(
         "--num-warps",

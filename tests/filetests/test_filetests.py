@@ -74,10 +74,10 @@ def test_every_translation_has_a_file() -> None:
 def test_every_route_has_a_file() -> None:
     """What `xtile-opt --routes` lists: from each form of a kernel to each language."""
     routes = {
-        (form.name, route.target)
+        (each.form.name, route.target)
         for route in ROUTES.routes.values()
-        for form in ROUTES.ways_to(route.target, route.source)
-        if form.language == route.source
+        for each in ROUTES.all_ways(route.target, route.source)
+        if each.form.language == route.source
     }
     shown = {
         (form, TRANSLATIONS[translation].content)

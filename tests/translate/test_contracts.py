@@ -153,6 +153,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "subgroup-to-lane": {SUBGROUP},
     "subgroup-to-tensorlang": {SUBGROUP},
     "subgroup-to-xegpu": {SUBGROUP},
+    "subgroup-to-xegpu-subgroup": {SUBGROUP},
     "tensorlang-to-core": {TENSORLANG},
     "tensorlang-to-cuda_tile": {TENSORLANG},
     "tensorlang-to-lane": {TENSORLANG},
@@ -188,6 +189,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "xegpu-to-tile": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-amdg": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-to-triton": {LANE, XEGPU_LANE, XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
+    "xegpu-to-xegpu": {XEGPU_SUBGROUP, XEGPU_WORK_GROUP},
     "xegpu-work-group-to-core": {XEGPU_WORK_GROUP},
 }
 """The forms that each pass takes."""

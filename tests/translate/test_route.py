@@ -173,6 +173,7 @@ def test_what_files_begin_with() -> None:
         "linalg-to-triton": "mlir",
         "linalg-to-amdg": "mlir",
         "xegpu-to-triton": "mlir",
+        "xegpu-to-xegpu": "mlir",
         "xegpu-to-amdg": "mlir",
         "triton-to-amdg": "ttir",
         "triton-to-core": "ttir",

@@ -18,6 +18,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.walk import walk
 from xtile.text.extensions import (
     Extension,
     Replacement,
@@ -35,7 +36,7 @@ def normalised(module: ModuleOp) -> ModuleOp:
     changes in place. If there are others, the result is a copy.
     """
     has_others = False
-    for operation in module.walk():
+    for operation in walk(module):
         row = replacement_of(type(operation))
         if row is not None and row.adapt is None:
             _take(operation, row)

@@ -8,6 +8,8 @@ from xdsl.dialects.builtin import FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.shared_attributes import vector_of
+
 AnyVector: TypeAlias = VectorType[Attribute]
 """A vector of anything."""
 
@@ -32,7 +34,7 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 def with_element(type: Attribute, element: Attribute) -> Attribute:
     """The type of as many elements of another type as there are in a vector or in a number."""
     vector = as_vector(type)
-    return element if vector is None else VectorType(element, vector.get_shape())
+    return element if vector is None else vector_of(vector.get_shape(), element)
 
 
 def verify_type(given: Attribute, expected: Attribute, what: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from typing_extensions import TypeVar, override
 from xdsl.dialects.builtin import (
@@ -61,15 +62,17 @@ class TypeWhere(AttrConstraint):
 
 def element_type(type: Attribute) -> Attribute:
     """Returns the element type of a vector, tensor or memref; any other type itself."""
-    if isa(type, VectorType | TensorType | UnrankedTensorType | MemRefType | UnrankedMemRefType):
-        return type.element_type
+    if isinstance(
+        type, VectorType | TensorType | UnrankedTensorType | MemRefType | UnrankedMemRefType
+    ):
+        return cast("VectorType[Attribute]", type).element_type
     return type
 
 
 def value_type(type: Attribute) -> Attribute:
     """Returns the element type of a vector or tensor; any other type itself."""
-    if isa(type, VectorType | TensorType | UnrankedTensorType):
-        return type.element_type
+    if isinstance(type, VectorType | TensorType | UnrankedTensorType):
+        return cast("VectorType[Attribute]", type).element_type
     return type
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, overload
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
@@ -145,7 +145,15 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
 
     @override
     def index_operation(self, operation: IndexOperation, a: SSAValue, b: SSAValue) -> SSAValue:
-        return self.pure(ARITH_OPERATIONS[operation], a, b)
+        kind = ARITH_OPERATIONS[operation]
+        properties = _NO_OVERFLOW if kind in _MAY_OVERFLOW else {}
+
+        def emit() -> SSAValue:
+            # What a constructor would find out is known of indices.
+            made = kind.create(operands=[a, b], result_types=[_INDEX], properties=dict(properties))
+            return self.emit(made).results[0]
+
+        return self.shared((kind, a, b), (a, b), emit)
 
     def pure(self, kind: Callable[..., Any], *operands: SSAValue) -> SSAValue:
         """The result of an operation without effects, computed once and as early as possible."""
@@ -216,3 +224,10 @@ ARITH_OPERATIONS: dict[IndexOperation, type[Any]] = {
     IndexOperation.LARGER: arith.MaxSIOp,
 }
 """The operation of `arith` for each of indices."""
+
+_INDEX = IndexType()
+
+_MAY_OVERFLOW = frozenset({arith.AddiOp, arith.SubiOp, arith.MuliOp})
+
+_NO_OVERFLOW = {"overflowFlags": arith.IntegerOverflowAttr("none")}
+"""What operations say that do not promise that they never overflow."""

@@ -26,6 +26,7 @@ from xdsl.irdl import IRDLOperation
 from xtile.dialects.arith.casts import IndexCastOp, IndexCastUIOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.shapes import as_vector, with_element
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.positions import ExtractOp
@@ -46,7 +47,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 def with_shape(type_: Attribute, shape: Sequence[int]) -> Attribute:
     """The type of a vector of a shape with the elements of another, or of one scalar."""
     element = value_type(type_)
-    return VectorType(element, shape) if shape else element
+    return vector_of(tuple(shape), element) if shape else element
 
 
 class TileEmitter(Emitter):
@@ -69,7 +70,10 @@ class TileEmitter(Emitter):
             properties: Those that are not as by default.
             attributes: Its discardable attributes.
         """
-        made = kind.build(
+        # One value for each operand need not be sorted out, which takes longer than the rest.
+        is_plain = all(isinstance(operand, SSAValue) for operand in operands)
+        make = kind.create if is_plain and not kind.get_irdl_definition().options else kind.build
+        made = make(
             operands=operands,
             result_types=[type_],
             properties=dict(properties or {}),

@@ -22,9 +22,10 @@ def list_routes(table: Table) -> str:
 def _routes(table: Table) -> str:
     rows = [("FROM", "TO", "THROUGH", "FOR")]
     for route in table.routes.values():
-        for form, way in table.ways_to(route.target, route.source).items():
-            if form.language == route.source:
-                rows.append((form.name, route.target, _through(way, table), _chips(way)))
+        for each in table.all_ways(route.target, route.source):
+            if each.form.language == route.source:
+                end = route.target if each.level is None else f"{route.target} {each.level}"
+                rows.append((each.form.name, end, _through(each.way, table), _chips(each.way)))
     return _columns(rows)
 
 

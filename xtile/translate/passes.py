@@ -108,6 +108,22 @@ class PassForChipAndOverlaps(PassForChip):
         return Options(self.chip, may_overlap=self.may_overlap)
 
 
+@dataclass(frozen=True)
+class PassForChipAndLevel(PassForChip):
+    """A route from level to level of XeGPU.
+
+    Attributes:
+        level: The level that kernels are to have; None for that of lanes.
+    """
+
+    level: str | None = None
+
+    @property
+    @override
+    def options(self) -> Options:
+        return Options(self.chip, xegpu_level=self.level)
+
+
 _KINDS: Mapping[tuple[bool, bool], type[TranslationPass]] = {
     (False, False): TranslationPass,
     (False, True): PassForOverlaps,
@@ -127,6 +143,8 @@ def pass_named(name: str) -> type[TranslationPass]:
     steps = _steps_of(name)
     is_for_chip = any(step.vendors for step in steps)
     kind = _KINDS[is_for_chip, any("may_overlap" in step.options for step in steps)]
+    if _is_between_levels(name):
+        kind = PassForChipAndLevel
     title = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))
     words = " ".join(step.words for step in steps)
     members = {"name": name, "__doc__": words, "__module__": __name__}
@@ -138,7 +156,13 @@ def _steps_of(name: str) -> list[Step]:
     if name in ROUTES.by_name:
         return [ROUTES.by_name[name]]
     route = ROUTES.routes[name]
-    return ROUTES.steps_of(ROUTES.ways_to(route.target, route.source).values())
+    return ROUTES.steps_of(each.way for each in ROUTES.all_ways(route.target, route.source))
+
+
+def _is_between_levels(name: str) -> bool:
+    """Whether a route stays in a language, so that the level must be named."""
+    route = ROUTES.routes.get(name)
+    return route is not None and bool(ROUTES.levels_within(route.source, route.target))
 
 
 def _leaves_out_hosts(name: str) -> bool:

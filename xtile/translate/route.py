@@ -149,31 +149,41 @@ class Run:
     def named(self, module: ModuleOp, name: str) -> ModuleOp:
         """Does what the step or the route of a name says."""
         check_route(name, self.options.chip, self.table)
-        module = self._prepared(module)
+        route = self.table.routes.get(name)
+        module = self._prepared(module, None if route is None else route.target)
         found = forms_of(module, self.table.forms)
-        if name in self.table.by_name:
+        if route is None:
             self.table.contract_of(name).check(module, found)
             return self._steps(module, found, [self.table.by_name[name]])
-        route = self.table.routes[name]
         return self._route(module, found, name, route.target, route.source)
 
     def to(self, module: ModuleOp, target: str) -> ModuleOp:
         """Takes the kernels of a module to a language or level, if they are not there already."""
         check_target(target, self.options.chip, self.table)
-        module = self._prepared(module)
+        module = self._prepared(module, target)
         found = forms_of(module, self.table.forms)
-        goals = self.table.goals_of(target)
+        goals = self.table.goals_of(target, self._level_of(target))
         kernels = [each.form for each in found if each.form not in BESIDE]
         if kernels and all(form.is_one_of(goals) for form in kernels):
             return module
         return self._route(module, found, f"the translation to {target}", target, None)
 
-    def _prepared(self, module: ModuleOp) -> ModuleOp:
-        """The module of our classes, or a copy whose arguments may overlap if options say so."""
+    def _level_of(self, target: str, source: str | None = None) -> str | None:
+        """The level that kernels in a language are to have; None for any."""
+        if target != XEGPU_WORK_GROUP.language:
+            return None
+        return self.options.xegpu_level or self.table.default_level(target, source)
+
+    def _prepared(self, module: ModuleOp, target: str | None) -> ModuleOp:
+        """The module of our classes, or a copy that options say more of.
+
+        Its arguments may overlap then, or its kernels of XeGPU are at a level, unless that is the
+        level that others are to have.
+        """
         from xtile.dialects.normalisation import normalised
 
         module = normalised(module)
-        level = self.options.xegpu_level
+        level = self.options.xegpu_level if target != XEGPU_WORK_GROUP.language else None
         if not self.options.may_overlap and level is None:
             return module
         from xtile.dialects.core.arguments import forget_noalias
@@ -200,28 +210,35 @@ class Run:
         """
         kernels = [each.form for each in found]
         vendor = self._vendor(target, source, kernels)
-        level = self.options.xegpu_level if target == XEGPU_WORK_GROUP.language else None
+        level = self._level_of(target, source)
         ways = self.table.ways_to(target, source, vendor, level)
+        goals = self.table.goals_of(target, level)
         for each in found:
-            if level is not None and each.form not in ways:
-                self._check_level(module, each, target, vendor, level)
+            if level is not None and each.form not in ways and not each.form.is_one_of(goals):
+                self._check_level(module, each, (source, target), vendor, level)
         self.table.contract_of_ways(name, target, ways).check(module, found)
         forms = dict.fromkeys(each.form for each in found)
         steps = self.table.steps_of(ways[form] for form in forms if form in ways)
         return self._steps(module, found, steps)
 
     def _check_level(
-        self, module: ModuleOp, found: Found, target: str, vendor: Vendor, level: str
+        self,
+        module: ModuleOp,
+        found: Found,
+        ends: tuple[str | None, str],
+        vendor: Vendor,
+        level: str,
     ) -> None:
         """Checks that a kernel which has no way to a level has none to the language.
 
         Raises:
             DiagnosticError: It has a way to other levels only.
         """
+        source, target = ends
         levels = [
             form.level or ""
             for form in self.table.goals_of(target)
-            if found.form in self.table.ways_to(target, None, vendor, form.level)
+            if found.form in self.table.ways_to(target, source, vendor, form.level)
         ]
         if levels:
             refuse_level(module, found, levels, level)

@@ -40,6 +40,21 @@ class Route:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """How a form comes to the end of a route.
+
+    Attributes:
+        form: What it begins with.
+        level: The level that it is asked to end with; None for the nearest one.
+        way: The steps.
+    """
+
+    form: Form
+    level: str | None
+    way: Way
+
+
+@dataclass(frozen=True)
 class Table:
     """Steps, and the routes that they make.
 
@@ -82,7 +97,7 @@ class Table:
             Route(source, target)
             for source in sources
             for target in self.targets
-            if any(form.language == source for form in self.ways_to(target, source))
+            if any(end.form.language == source for end in self.all_ways(target, source))
         )
         return {route.name: route for route in found}
 
@@ -110,7 +125,9 @@ class Table:
         while layer:
             found = [way for end, way in layer if way and end in ends]
             if found:
-                return [way for way in found if not any(step.gives_way for step in way)] or found
+                giving_way = [sum(step.gives_way for step in way) for way in found]
+                least = min(giving_way)
+                return [way for way, n in zip(found, giving_way, strict=True) if n == least]
             layer = [
                 (step.gives, (*way, step))
                 for last, way in layer
@@ -151,6 +168,28 @@ class Table:
             self._ways[key] = self._search(target, source, vendor, level)
         return self._ways[key]
 
+    def levels_within(self, source: str | None, target: str) -> Sequence[str]:
+        """The levels of a language in which a route stays."""
+        levels = [form.level for form in self.forms if form.language == source == target != CORE]
+        named = [level for level in levels if level is not None]
+        return named if len(named) == len(levels) else ()
+
+    def all_ways(
+        self, target: str, source: str | None = None, vendor: Vendor | None = None
+    ) -> Sequence[Reached]:
+        """The ways of a route to the level that is nearest, or to each level of its language."""
+        return [
+            Reached(form, level, way)
+            for level in self.levels_within(source, target) or (None,)
+            for form, way in self.ways_to(target, source, vendor, level).items()
+        ]
+
+    def default_level(self, target: str, source: str | None) -> str | None:
+        """The level that a route ends with if nobody asks for one; None for the nearest."""
+        if not self.levels_within(source, target):
+            return None
+        return [each.level for each in self.all_ways(target, source)][-1]
+
     def _search(
         self, target: str, source: str | None, vendor: Vendor | None, level: str | None
     ) -> dict[Form, Way]:
@@ -182,7 +221,7 @@ class Table:
 
     def vendors_of(self, target: str, source: str | None = None) -> list[Vendor]:
         """Whose chips routes to a language or level are for."""
-        return [vendor for vendor in COMPILED_VENDORS if self.ways_to(target, source, vendor)]
+        return [vendor for vendor in COMPILED_VENDORS if self.all_ways(target, source, vendor)]
 
     def vendors_named(self, name: str) -> Sequence[Vendor]:
         """Whose chips the step or the route of a name is for."""
@@ -193,7 +232,7 @@ class Table:
 
     def options_of(self, target: str, source: str | None = None) -> set[str]:
         """The options, beside the chip, that routes to a language or level read."""
-        ways = self.ways_to(target, source).values()
+        ways = [each.way for each in self.all_ways(target, source)]
         return {option for way in ways for step in way for option in step.options}
 
     def extension_of(self, route: Route) -> str:
@@ -215,7 +254,8 @@ class Table:
         step = self.by_name.get(name)
         if step is None:
             route = self.routes[name]
-            ways = self.ways_to(route.target, route.source, vendor)
+            level = self.default_level(route.target, route.source)
+            ways = self.ways_to(route.target, route.source, vendor, level)
             return self.contract_of_ways(name, route.target, ways)
         is_whole = step.gives is not None and step.gives.is_device_code
         others = [form for form in self.forms if form not in step.takes]

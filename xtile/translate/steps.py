@@ -215,6 +215,14 @@ def _lower_to_xegpu(
     return translate_module(module, options.lane_target, diagnostics)
 
 
+def _lower_to_subgroup_xegpu(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.subgroups_to_xegpu import translate_module
+
+    return translate_module(module, options.lane_target, diagnostics)
+
+
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     """The code of each work-item, in the form that the chip likes best."""
     target = options.lane_target
@@ -466,6 +474,19 @@ STEPS: Sequence[Step] = (
         vendors=(INTEL,),
         options=_XEGPU_LEVEL,
         compiler=LLVM,
+    ),
+    Step(
+        "subgroup-to-xegpu-subgroup",
+        _lower_to_subgroup_xegpu,
+        takes=(SUBGROUP,),
+        gives=XEGPU_SUBGROUP,
+        words="Translates the core form at subgroup level to XeGPU whose vectors are a subgroup's.",
+        vendors=(INTEL,),
+        options=_XEGPU_LEVEL,
+        compiler=LLVM,
+        default_chip="pvc",
+        first=_CLEANUP,
+        gives_way=True,
     ),
     Step(
         "subgroup-to-lane",

@@ -3,6 +3,7 @@
 //
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUPS
+// RUN: xtile-opt %s --translate xegpu-to-xegpu --xegpu-level subgroup | filecheck %s --check-prefix=WHOLE
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=CUDA
 // RUN: xtile-opt %s --translate xegpu-to-triton --chip sm_90 | filecheck %s --check-prefix=TRITON
 // RUN: xtile-opt %s --translate xegpu-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
@@ -32,3 +33,5 @@ gpu.module @kernels {
 // TRITON: tt.dot
 
 // AMDG: tt.dot
+
+// WHOLE: xegpu.dpas {{.*}} : vector<8x16xf16>, vector<16x16xf16>, vector<8x16xf32> -> vector<8x16xf32>

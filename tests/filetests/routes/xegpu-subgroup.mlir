@@ -8,6 +8,7 @@
 // RUN: xtile-opt %s --translate xegpu-to-lane --chip pvc | filecheck %s --check-prefix=PVC
 // RUN: xtile-opt %s --translate xegpu-to-spirv --chip cpu -t spirv-asm | filecheck %s --check-prefix=CPU
 // RUN: xtile-opt %s --translate xegpu-to-tensorlang -t tensorlang | filecheck %s --check-prefix=TENSORS
+// RUN: xtile-opt %s --translate xegpu-to-xegpu | filecheck %s --check-prefix=PVC
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s --check-prefix=TILE
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile | filecheck %s --check-prefix=CUDA
 // RUN: xtile-opt %s --translate xegpu-to-triton | filecheck %s --check-prefix=TRITON

@@ -5,6 +5,8 @@
 // RUN: xtile-opt %s --translate xegpu-to-core | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-tile | filecheck %s
 // RUN: xtile-opt %s --translate xegpu-to-subgroup --chip pvc | filecheck %s --check-prefix=SUBGROUP
+// RUN: xtile-opt %s --translate xegpu-to-xegpu --xegpu-level subgroup | filecheck %s --check-prefix=SUBGROUPS
+// RUN: xtile-opt %s --translate xegpu-to-xegpu | filecheck %s --check-prefix=LANES
 // RUN: xtile-opt %s --translate xegpu-to-cuda_tile --chip sm_90 | filecheck %s --check-prefix=TILE
 // RUN: xtile-opt %s --translate xegpu-to-triton --chip gfx942 | filecheck %s --check-prefix=TRITON
 // RUN: xtile-opt %s --translate xegpu-to-amdg --chip gfx942 | filecheck %s --check-prefix=AMDG
@@ -67,3 +69,13 @@ gpu.module @kernels {
 
 // AMDG:      ttg.target = "hip:gfx942"
 // AMDG:        "tt.reduce"
+
+// SUBGROUPS: known_block_size = array<i32: 64, 1, 1>, xegpu.level = "subgroup"
+// SUBGROUPS: %[[ROW:.*]] = arith.muli %subgroup, %c8
+// SUBGROUPS: xegpu.load_nd %{{.*}}[%[[ROW]], 0] {{.*}} -> vector<8x64xf32>
+// SUBGROUPS: vector.multi_reduction <maximumf>, %{{.*}} [1] : vector<8x64xf32> to vector<8xf32>
+// SUBGROUPS: xegpu.store_nd %{{.*}}[%[[ROW]], 0]
+
+// LANES: xegpu.load_nd %{{.*}} : !xegpu.tensor_desc<8x16xf32> -> vector<8xf32>
+// LANES: gpu.shuffle
+// LANES: xegpu.store_nd

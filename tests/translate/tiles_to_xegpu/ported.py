@@ -1,4 +1,4 @@
-"""Takes kernels to XeGPU at level work-group, verified, printed and read again."""
+"""Takes kernels to XeGPU at level work-group or subgroup, verified, printed and read again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ TAKES_ALL = os.environ.get("XTILE_WHOLE_CORPUS") == "1"
 
 
 def as_xegpu(
-    kernel: ModuleOp | str, chip: str = "pvc", diagnostics: Diagnostics | None = None
+    kernel: ModuleOp | str,
+    chip: str = "pvc",
+    diagnostics: Diagnostics | None = None,
+    level: str = "work-group",
+    *,
+    may_wrap: bool = False,
 ) -> ModuleOp:
     """What a kernel becomes.
 
@@ -24,9 +29,12 @@ def as_xegpu(
         kernel: The kernel, in any language from which there is a way; a text is MLIR's.
         chip: The GPU.
         diagnostics: Where remarks go; None drops them.
+        level: The level of XeGPU.
+        may_wrap: Whether nothing is relied on that a launch would check.
     """
     module = xtile.parse(kernel, language="mlir") if isinstance(kernel, str) else kernel
-    made = translate_to(module, "xegpu", Options(chip, xegpu_level="work-group"), diagnostics)
+    options = Options(chip, xegpu_level=level, may_wrap=may_wrap)
+    made = translate_to(module, "xegpu", options, diagnostics)
     problems = Diagnostics()
     verify_module(made, problems)
     assert not problems.has_errors, problems.render()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import xtile
 from tests.mlir_opt import run_mlir_opt
 from tests.translate.tiles_to_xegpu.ported import as_xegpu, text_of, tile_kernel
@@ -23,8 +25,9 @@ def _run(text: str, passes: str) -> str:
     return done.stdout
 
 
-def test_a_product_reaches_the_matrix_unit() -> None:
-    text = text_of(as_xegpu(xtile.parse(EXAMPLES / "matrix_unit.ir")))
+@pytest.mark.parametrize("level", ["work-group", "subgroup"])
+def test_a_product_reaches_the_matrix_unit(level: str) -> None:
+    text = text_of(as_xegpu(xtile.parse(EXAMPLES / "matrix_unit.ir"), level=level))
     code = _run(text, TO_MACHINE_CODE)
     assert "intel_sub_group_f16_f16_matrix_mad_k16" in code
     assert "intel_sub_group_2d_block_read_16b_8r16x1c" in code
@@ -45,9 +48,10 @@ SUM = """%start = arith.constant dense<0.0> : vector<64xf32>
     vector.transfer_write %all, %b[%c0, %c0] : vector<64x64xf32>, memref<64x64xf32>"""
 
 
-def test_elementwise_kernels_on_blocks_reach_the_end() -> None:
+@pytest.mark.parametrize("level", ["work-group", "subgroup"])
+def test_elementwise_kernels_on_blocks_reach_the_end(level: str) -> None:
     parameters = "%a: memref<64x64xf32>, %b: memref<64x64xf32>"
-    text = text_of(as_xegpu(tile_kernel(parameters, BLOCKS.format(more=STORE))))
+    text = text_of(as_xegpu(tile_kernel(parameters, BLOCKS.format(more=STORE)), level=level))
     assert "intel_sub_group_2d_block_write_32b_8r16x1c" in _run(text, TO_MACHINE_CODE)
 
 

@@ -115,12 +115,13 @@ def test_what_the_core_form_says_and_xegpu_has_not(
 def test_a_level_that_kernels_of_tiles_do_not_become() -> None:
     module = xtile.parse("tt.func public @k() {\n  tt.return\n}\n", language="ttir")
     with pytest.raises(DiagnosticError) as raised:
-        xtile.translate(module, "xegpu", xegpu_level="subgroup")
+        xtile.translate(module, "xegpu", xegpu_level="vc")
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.span is not None
     assert diagnostic.message == (
-        '@k is a kernel of Triton, which becomes XeGPU at level "work-group" or "lane" so far and '
-        'not at level "subgroup"; ask for level "work-group" or "lane", or for none'
+        '@k is a kernel of Triton, which becomes XeGPU at level "work-group", "subgroup" or "lane" '
+        'so far and not at level "vc"; ask for level "work-group", "subgroup" or "lane", or for '
+        "none"
     )
 
 

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of
 from xtile.dialects.core.launch_checks import check_words
+from xtile.dialects.walk import walk
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import source_of
@@ -94,12 +95,11 @@ def compile_program(
 
     options = Options(target.name, target.spelling.name, may_overlap, may_wrap=may_wrap)
     lanes = translate_to(module, "lane", options, diagnostics)
-    checks = {
-        _name(kernel): tuple(map(check_of, check_words(kernel))) for kernel in _kernels(lanes)
-    }
+    of_source, of_lanes = list(_kernels(module)), list(_kernels(lanes))
+    checks = {_name(kernel): tuple(map(check_of, check_words(kernel))) for kernel in of_lanes}
     spirv = translate_to(lanes, "spirv", options, diagnostics)
-    parameters = {_name(kernel): _parameter_types(kernel) for kernel in _kernels(module)}
-    sizes = {_name(kernel): _block_size(kernel) for kernel in _kernels(module)}
+    parameters = {_name(kernel): _parameter_types(kernel) for kernel in of_source}
+    sizes = {_name(kernel): _block_size(kernel) for kernel in of_source}
     of_work_groups = (TILE, XEGPU_WORK_GROUP)
     whole = {_name(each.operation) for each in forms_of(module) if each.form in of_work_groups}
     kernels = {
@@ -109,9 +109,9 @@ def compile_program(
             ignores_block=name in whole,
             checks=checks[name],
         )
-        for kernel in _kernels(lanes)
+        for kernel in of_lanes
     }
-    is_risky = any(_multiplies_cooperatively(operation) for operation in spirv.walk())
+    is_risky = any(_multiplies_cooperatively(operation) for operation in walk(spirv))
     options = _build_options(spirv, target, kernels.values())
     return Program(encode(spirv_in(spirv)), kernels, options, is_risky)
 
@@ -184,7 +184,7 @@ def _local_memory(function: Operation) -> int:
     from xtile.transforms.distribute.local_memory import size_in_bytes
 
     types: dict[str, MemRefType[Attribute]] = {}
-    for operation in function.walk():
+    for operation in walk(function):
         if operation.name == "memref.get_global":
             name = str(operation.properties["name"])
             types[name] = cast("MemRefType[Attribute]", operation.results[0].type)

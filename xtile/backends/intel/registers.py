@@ -14,8 +14,8 @@ from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.utils.hints import isa
 
+from xtile.dialects.walk import walk
 from xtile.targets.target import Target
 
 MANY_REGISTERS_OPTION = "-cl-intel-256-GRF-per-thread"
@@ -34,7 +34,7 @@ def build_options(module: Operation, target: Target, lanes: int) -> str:
         target: What they are for.
         lanes: The largest subgroup size of the kernels.
     """
-    bodies = [function.regions[0] for function in module.walk() if function.name == "spirv.func"]
+    bodies = [function.regions[0] for function in walk(module) if function.name == "spirv.func"]
     needed = lanes * max((most_alive(body) for body in bodies), default=0)
     most = target.registers * target.register_size * _USABLE
     return MANY_REGISTERS_OPTION if needed >= most else ""
@@ -46,7 +46,7 @@ def most_alive(body: Region) -> int:
     Only vectors and floats count: what is counted in, and addresses, are mostly the same for all
     lanes, and take no location. Constants take none either.
     """
-    sizes = {value: size for value in _values(body) if (size := _size(value.type))}
+    sizes = _sizes(body)
     ends = _alive_at_ends(body, sizes.keys())
     most = 0
     for block in body.blocks:
@@ -62,6 +62,20 @@ def most_alive(body: Region) -> int:
                 total += sizes[value]
             most = max(most, total)
     return most
+
+
+def _sizes(body: Region) -> dict[SSAValue, int]:
+    """The bytes of each value that counts."""
+    of_types: dict[Attribute, int] = {}
+    sizes: dict[SSAValue, int] = {}
+    for value in _values(body):
+        type_ = value.type
+        size = of_types.get(type_)
+        if size is None:
+            size = of_types[type_] = _size(type_)
+        if size:
+            sizes[value] = size
+    return sizes
 
 
 def _values(body: Region) -> Iterator[SSAValue]:
@@ -97,9 +111,9 @@ def _alive_at_ends(body: Region, values: Set[SSAValue]) -> dict[Block, set[SSAVa
 
 def _size(type_: Attribute) -> int:
     """Bytes of a lane's numbers; 0 for what does not count."""
-    if isa(type_, VectorType):
-        element = cast(FixedBitwidthType, type_.element_type)
-        return element.size * type_.element_count()
-    if isinstance(type_, FixedBitwidthType) and not isa(type_, IntegerType):
+    if isinstance(type_, VectorType):
+        vector = cast("VectorType[Attribute]", type_)
+        return cast(FixedBitwidthType, vector.element_type).size * vector.element_count()
+    if isinstance(type_, FixedBitwidthType) and not isinstance(type_, IntegerType):
         return type_.size
     return 0

@@ -7,6 +7,7 @@ Source: MLIR (LLVM 22), "Operation Definition Specification (ODS)" and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, i64
@@ -26,7 +27,6 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
-from xdsl.utils.hints import isa
 
 from xtile.text.directives import PropDict
 
@@ -163,4 +163,7 @@ class DimensionList(CustomDirective):
 
 def integers(array: Attribute | None) -> tuple[int, ...]:
     """The numbers of a dense array; none if it is absent."""
-    return tuple(array.iter_values()) if isa(array, DenseArrayBase[IntegerType]) else ()
+    if not isinstance(array, DenseArrayBase):
+        return ()
+    numbers = cast("DenseArrayBase[Any]", array)
+    return tuple(numbers.iter_values()) if isinstance(numbers.elt_type, IntegerType) else ()

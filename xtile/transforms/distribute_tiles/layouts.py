@@ -12,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import subgroup_grid_of
 from xtile.dialects.core.reductions import ReduceOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.walk import walk
@@ -269,7 +268,8 @@ def _shapes(kernel: FuncOp) -> Iterator[tuple[int, ...]]:
 
 
 def _shape(value: SSAValue) -> tuple[int, ...]:
-    return value.type.get_shape() if isa(value.type, VectorType) else ()
+    vector = as_vector(value.type)
+    return () if vector is None else vector.get_shape()
 
 
 def _is_elementwise(operation: Operation) -> bool:

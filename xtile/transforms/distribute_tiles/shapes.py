@@ -78,10 +78,10 @@ def _padding(distribution: Distribution, tile: Tile, shape: Sequence[int]) -> in
     def layout(box: Box, spread: Spread) -> Layout:
         return vector_layout(*part_of(box, spread)[-2:], lanes).layout
 
-    written = layout(tile.box, distribution.preferred(tile)), (0, 1)
+    accesses = [(layout(tile.box, distribution.preferred(tile)), (0, 1))]
     box = box_of(shape)
-    read = layout(box, distribution.spread_of_shape(shape)), (1, 0)
-    accesses = [written, read] if len(box) == len(tile.box) else [written]
+    if len(box) == len(tile.box):
+        accesses.append((layout(box, distribution.spread_of_shape(shape)), (1, 0)))
     return padding_of_rows(accesses, tile.box[-1], bits_of(tile.element))
 
 

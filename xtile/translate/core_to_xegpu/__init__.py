@@ -45,9 +45,16 @@ def rules_of(kernels: Operation) -> RuleTable:
     """The rules that kernels need: those of matrices load two large dialects."""
     if not any(_is_of_matrices(operation) for operation in walk(kernels)):
         return RuleTable(RULES, otherwise=copy, keeps_rounding=True)
-    from xtile.translate.core_to_xegpu import blocks, matrices, products
+    from xtile.translate.core_to_xegpu import blocks, matrices, moves, points, products
 
-    rows = {**RULES, **blocks.RULES, **matrices.RULES, **products.RULES}
+    rows = {
+        **RULES,
+        **blocks.RULES,
+        **matrices.RULES,
+        **moves.RULES,
+        **points.RULES,
+        **products.RULES,
+    }
     return RuleTable(rows, otherwise=copy, keeps_rounding=True)
 
 

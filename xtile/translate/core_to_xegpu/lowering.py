@@ -335,7 +335,7 @@ _NARROW_INTEGERS = (IntegerType(2), IntegerType(4))
 
 def is_narrow_integer(type_: Attribute) -> bool:
     """Whether a type is i2 or i4, whose numbers are held in an i8 with their sign."""
-    return type_ in _NARROW_INTEGERS
+    return isinstance(type_, IntegerType) and type_ in _NARROW_INTEGERS
 
 
 def carried_type(type_: Attribute) -> Attribute:

@@ -21,7 +21,8 @@ from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen
 from xtile.translate.core_to_xegpu.components import Components, shape_of
 from xtile.translate.core_to_xegpu.copying import emit_on
 from xtile.translate.core_to_xegpu.fragments import Fragment, build
-from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, matrix_shape
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.core_to_xegpu.moves import reshaped
 from xtile.translate.core_to_xegpu.pieces import from_scalars, length_of, to_scalars
 from xtile.translate.core_to_xegpu.scattered import (
     entries,
@@ -234,16 +235,14 @@ def _as_column(lowering: Lowering, source: VectorLayout, totals: list[SSAValue])
 
 
 def _shape_cast(operation: Operation, lowering: Lowering) -> None:
-    """Adds or drops a dimension of size 1; the components stay in their lanes."""
+    """Adds or drops a dimension of size 1, so that components stay; in other shapes they move."""
     source, result = operation.operands[0], operation.results[0]
     fragment = lowering.fragment(source)
     layout = lowering.layout(result.type)
     if fragment.layout != layout:
         if not (_is_line(fragment.layout) and _is_line(layout)):
-            shape = "x".join(map(str, matrix_shape(result.type)))
-            raise lowering.error(
-                f"a matrix cannot take the shape {shape} without moving components"
-            )
+            reshaped(operation, lowering)
+            return
         scalars = [scalar for _, _, scalar in entries(lowering, fragment)]
         fragment = _regrouped(lowering, layout, scalars)
     lowering.define(result, fragment)

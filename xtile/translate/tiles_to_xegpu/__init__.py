@@ -30,7 +30,7 @@ from xtile.translate.tiles_to_xegpu import (
     reductions,
     transfers,
 )
-from xtile.translate.tiles_to_xegpu.lowering import Lowering
+from xtile.translate.tiles_to_xegpu.layouts import WorkGroupLowering
 
 _ROWS: dict[str, Rule] = {
     **atomics.RULES,
@@ -65,7 +65,7 @@ def translate_module(
         DiagnosticError: Something has no words in XeGPU.
     """
     module = compose_narrow(split_complex(module))
-    lowering = Lowering(RULES, target, source_of(module), diagnostics)
+    lowering = WorkGroupLowering(RULES, target, source_of(module), diagnostics)
     result = with_device_code_rebuilt(module, lowering)
     result.attributes["gpu.container_module"] = UnitAttr()
     remove_dead_code(result)

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
-from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.convert_layout import ConvertLayoutOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
@@ -21,7 +20,6 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.indices import Index
 from xtile.rewrite.transfers import Extent
 from xtile.targets.blocks import Action, Bytes, Region, region_obstacles, shapes_of
-from xtile.transforms.distribute_tiles.layouts import Layout
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, bytes_of, storage_type
 from xtile.translate.tiles_to_xegpu.memory import is_in_local_memory, moved_address, type_of
 
@@ -115,7 +113,8 @@ def _block(lowering: Lowering, box: Box, order: tuple[int, ...]) -> Block:
             first = 0
         at = lowering.add(first, start)
         offsets.append(at)
-        is_known = axis not in memory.unbounded and (not box.inside[i] or not is_checked)
+        is_whole = not box.inside[i] or not is_checked or _is_known_inside(box, i)
+        is_known = axis not in memory.unbounded and is_whole
         extents.append(lowering.add(first, size) if is_known else lowering.add(at, box.shape[i]))
     strides = tuple(memory.strides[axis] for axis in axes)
     return Block(memory, tuple(offsets), tuple(extents), strides, outer, order, is_checked)
@@ -133,7 +132,7 @@ def _obstacle(lowering: Lowering, box: Box, block: Block, action: Action) -> str
     """Why no instruction accesses a block; None if one does."""
     access, size = lowering.target.block_access, bytes_of(box.memory.element)
     shape = tuple(box.shape[i] for i in block.order)
-    held = _of_block(lowering, shape, lowering.layout_of(shape)).effective_sg_data
+    held = lowering.held(shape)
     if len(shape) == 1:
         if block.is_checked:
             return "elements that follow each other are not checked one by one"
@@ -170,24 +169,24 @@ def _bytes(number: Index, size: int) -> Bytes | None:
 
 def load_block(lowering: Lowering, block: Block, shape: Sequence[int]) -> SSAValue:
     """The elements of a block, 0 in place of those outside of its region."""
-    layout = lowering.layout_of(shape)
-    own = _of_block(lowering, shape, layout)
-    described = _descriptor(lowering, block, shape, own)
+    layout, own = lowering.layout_of(shape), lowering.layout_of_block(shape)
+    described = descriptor_of(lowering, block, shape)
     loaded = lowering.emit(LoadNdOp(described, block.offsets, layout=own)).value
-    return loaded if own == layout else lowering.emit(ConvertLayoutOp(loaded, own, layout)).result
+    if own is None or layout is None or own == layout:
+        return loaded
+    return lowering.emit(ConvertLayoutOp(loaded, own, layout)).result
 
 
 def store_block(lowering: Lowering, value: SSAValue, block: Block, shape: Sequence[int]) -> None:
     """Writes those elements of a block that its region has."""
-    layout = _of_block(lowering, shape, lowering.layout_of(shape))
-    described = _descriptor(lowering, block, shape, layout)
+    layout = lowering.layout_of_block(shape)
+    described = descriptor_of(lowering, block, shape)
     lowering.emit(StoreNdOp(value, described, block.offsets, layout=layout))
 
 
-def _descriptor(
-    lowering: Lowering, block: Block, shape: Sequence[int], layout: LayoutAttr
-) -> SSAValue:
-    element = storage_type(block.memory.element)
+def descriptor_of(lowering: Lowering, block: Block, shape: Sequence[int]) -> SSAValue:
+    """The descriptor of a block, made once where its region is known."""
+    element, layout = storage_type(block.memory.element), lowering.layout_of_block(shape)
     encoding = BlockTensorDescAttr(boundary_check=block.is_checked)
     type_ = TensorDescType(shape, element, encoding, layout)
     numbers = [*block.extents, *block.strides, block.outer]
@@ -203,11 +202,6 @@ def _descriptor(
 
     key = ("block", block.memory.base, *block.extents, *block.strides, block.outer, type_)
     return lowering.shared(key, operands, emit)
-
-
-def _of_block(lowering: Lowering, shape: Sequence[int], layout: Layout) -> LayoutAttr:
-    """The layout of a block of vectors of a layout: it is no slice."""
-    return layout if isinstance(layout, LayoutAttr) else lowering.layouts.of_shape(shape)
 
 
 def _base(lowering: Lowering, block: Block, element: object) -> SSAValue:

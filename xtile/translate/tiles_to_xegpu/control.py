@@ -76,12 +76,18 @@ def _sources(value: SSAValue) -> list[SSAValue] | None:
     """The pointers that a tile of pointers is made of; None if it is of none, [] for a pointer."""
     if isinstance(value.type, PointerType):
         return []
+    owner = value.owner
+    if isinstance(owner, Operation) and owner.name in _OF_FIRST:
+        return [owner.operands[0]]
+    return handed_on(value)
+
+
+def handed_on(value: SSAValue) -> list[SSAValue] | None:
+    """The values that control flow, or a choice, hands on as a value; None if neither does."""
     if isinstance(value, BlockArgument):
         return _sources_of_argument(value)
     owner = value.owner
     assert isinstance(owner, Operation)
-    if owner.name in _OF_FIRST:
-        return [owner.operands[0]]
     if owner.name == "arith.select":
         return [*owner.operands[1:]]
     number = owner.results.index(value) if value in owner.results else -1

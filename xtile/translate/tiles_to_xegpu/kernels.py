@@ -32,6 +32,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.transforms.distribute_tiles.barriers import place_barriers
 from xtile.transforms.distribute_tiles.layouts import Layouts
+from xtile.translate.tiles_to_xegpu.layouts import WorkGroupLowering
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
 from xtile.translate.tiles_to_xegpu.memory import is_group, local_memory, local_type, memory_of
 
@@ -45,7 +46,7 @@ def _module(operation: ModuleOp, lowering: Lowering) -> None:
     result.attributes |= operation.attributes
 
 
-def _function(operation: FuncOp, lowering: Lowering) -> None:
+def _function(operation: FuncOp, lowering: WorkGroupLowering) -> None:
     """A kernel of tiles; others stay what they are."""
     if level_of(operation) is not Level.TILE:
         lowering.keep(operation)
@@ -59,8 +60,8 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     with lowering.in_function(block):
         for was, becomes in zip(old.args, block.args, strict=True):
             give_name(becomes, was.name_hint)
-            lowering.define(was, _parameter(lowering, becomes))
-        local = _define_local_memory(operation, block, lowering)
+            lowering.define(was, parameter(lowering, becomes))
+        local = define_local_memory(operation, block, lowering)
         lowering.translate_block(old)
     items = lowering.layouts.subgroups * chip.subgroup_size
     result = FuncOp(
@@ -72,18 +73,19 @@ def _function(operation: FuncOp, lowering: Lowering) -> None:
     )
     result.known_block_size = DenseArrayBase.from_list(i32, [items, 1, 1])
     result.known_grid_size = operation.known_grid_size
-    result.attributes |= _attributes(operation)
+    result.attributes |= attributes_of(operation, lowering)
     result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(chip.subgroup_size, i32)
     lowering.emit(result)
 
 
-def _parameter(lowering: Lowering, value: SSAValue) -> object:
+def parameter(lowering: Lowering, value: SSAValue) -> object:
+    """What a parameter is in the kernel: a memref is memory, unless it holds memrefs."""
     if is_group(value.type) or not isinstance(value.type, MemRefType):
         return value
     return memory_of(lowering, value)
 
 
-def _attributes(kernel: FuncOp) -> dict[str, Attribute]:
+def attributes_of(kernel: FuncOp, lowering: Lowering) -> dict[str, Attribute]:
     """The attributes of a kernel, with what it has become at another level."""
     own = {LEVEL_ATTRIBUTE, SUBGROUP_GRID_ATTRIBUTE, TILE_HINTS_ATTRIBUTE}
     gone = {*own, *kernel.get_irdl_definition().attributes}
@@ -91,10 +93,10 @@ def _attributes(kernel: FuncOp) -> dict[str, Attribute]:
     signature = source_signature(kernel)
     if signature is not None:
         kept[SIGNATURE_ATTRIBUTE] = signature.relying_on(kernel).attribute()
-    return {**kept, LEVEL: StringAttr("work-group")}
+    return {**kept, LEVEL: StringAttr(lowering.LEVEL)}
 
 
-def _define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> int:
+def define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> int:
     """What a kernel allocates, as arguments of its body, and how many these are."""
     allocations = [each for each in walk(kernel) if each.name == "memref.alloca"]
     for allocation in allocations:

@@ -1,16 +1,19 @@
-"""What the rules share: the layouts of vectors, and what pointers and memory have become."""
+"""What the rules share: what pointers, memory and vectors have become.
+
+Vectors belong to whoever executes the kernel as one: here to a subgroup, which needs no layouts; in
+`layouts.py` to the work-group.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
-from typing_extensions import override
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType, i1, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp, IndexCastOp, TruncIOp
@@ -19,17 +22,18 @@ from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.dialects.xegpu.constraints import is_scalar
-from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
+from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import OperationT, ResultT, RuleTable, TypedRebuilder
-from xtile.rewrite.tile_emitter import TileEmitter, shape_of
+from xtile.rewrite.rebuilder import RuleTable, TypedRebuilder
+from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.transforms.distribute_tiles.layouts import Layout, Layouts
+from xtile.transforms.distribute_tiles.layouts import Layout
 
-TARGET = "XeGPU at level work-group"
+ProductLayouts: TypeAlias = tuple[Layout | None, Layout | None, Layout | None]
+"""The layouts of the left factor, the right factor and the sums."""
 
 ONE_BASE = (
     "XeGPU's loads and stores have one base, but nothing tells from which pointer these pointers "
@@ -85,7 +89,7 @@ class Points:
 
 
 class Lowering(TypedRebuilder, TileEmitter):
-    """Rebuilds kernels at tile level as XeGPU whose vectors belong to the work-group.
+    """Rebuilds kernels as XeGPU whose vectors belong to a subgroup as a whole.
 
     A vector stays a vector, a pointer becomes its address, a tile of pointers `Points`, a memref
     `Memory`.
@@ -98,12 +102,10 @@ class Lowering(TypedRebuilder, TileEmitter):
 
     Attributes:
         facts: What is known of integers.
-        layouts: The layouts of the kernel that is being rebuilt.
-        waits: The operations of it that a barrier must precede.
     """
 
-    layouts: Layouts
-    waits: frozenset[Operation]
+    LEVEL: ClassVar[str] = "subgroup"
+    """The level of XeGPU that is made."""
 
     def __init__(
         self,
@@ -112,95 +114,57 @@ class Lowering(TypedRebuilder, TileEmitter):
         source: Source | None,
         diagnostics: Diagnostics | None,
     ) -> None:
-        super().__init__(rules, TARGET, source, diagnostics)
+        super().__init__(rules, f"XeGPU at level {self.LEVEL}", source, diagnostics)
         self.target = target
         self.facts = Facts()
-        self.waits = frozenset()
-        self._laid_out: tuple[tuple[int, ...], Layout] | None = None
+        self.lanes = target.chip.subgroup_size
 
     def barrier(self) -> None:
         """Lets the subgroups of a work-group wait for each other."""
         self.emit(BarrierOp())
 
-    @override
-    def translate(self, operation: Operation) -> None:
-        if operation in self.waits:
-            before, self._current = self._current, operation
-            self.barrier()
-            self._current = before
-        super().translate(operation)
+    # --- who holds what of a vector ---
 
-    # --- layouts ---
-
-    @override
-    def emit(self, operation: OperationT) -> OperationT:
-        """Appends an operation, whose vectors get layouts."""
-        if operation.dialect_name() != "xegpu":
-            for number, result in enumerate(operation.results):
-                shape = shape_of(result.type)
-                if shape:
-                    name = f"layout_result_{number}"
-                    operation.attributes.setdefault(name, self.layout_of(shape))
-        return super().emit(operation)
-
-    @override
-    def shared(
-        self, key: Hashable, operands: Iterable[SSAValue], make: Callable[[], ResultT]
-    ) -> ResultT:
-        return super().shared((key, self._wanted_layout()), operands, make)
-
-    def layout_of(self, shape: Sequence[int]) -> Layout:
+    def layout_of(self, shape: Sequence[int]) -> Layout | None:
         """The layout of a vector of a shape, as the current operation makes one."""
-        wanted = self._wanted_layout()
-        if wanted is not None and wanted[0] == tuple(shape):
-            return wanted[1]
-        return self.layouts.of_shape(shape)
+        return None
+
+    def layout_of_block(self, shape: Sequence[int]) -> LayoutAttr | None:
+        """The layout of a block of memory of a shape, which is no slice."""
+        return None
+
+    def layouts_of_product(self, rows: int, depth: int, columns: int) -> ProductLayouts:
+        """The layouts of the factors and the sums of a product."""
+        return None, None, None
+
+    def layout_of_points(self, count: int) -> LayoutAttr | None:
+        """The layout by which each of some points, a multiple of `points`, is one subgroup's."""
+        return None
+
+    @property
+    def points_at_once(self) -> int:
+        """What the number of points that are updated together is a multiple of."""
+        return self.lanes
+
+    def held(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The sizes of what a subgroup holds of a block of a shape."""
+        layout = self.layout_of_block(shape)
+        return tuple(shape) if layout is None else layout.effective_sg_data
 
     def spread_of(self, value: SSAValue) -> Layout | None:
         """How a vector of the result is spread; None where nothing says it."""
-        owner = value.owner
-        if not isinstance(owner, Operation):
-            return None
-        number = owner.results.index(value)
-        found = owner.properties.get("layout") or owner.attributes.get(f"layout_result_{number}")
-        return found if isinstance(found, LayoutAttr | SliceAttr) else None
-
-    def _wanted_layout(self) -> tuple[tuple[int, ...], Layout] | None:
-        """A shape whose vectors are spread in a way of their own, and how."""
-        if self._laid_out is not None:
-            return self._laid_out
-        for result in () if self._current is None else self._current.results:
-            layout = self.layouts.of_value(result)
-            if layout is not None:
-                return shape_of(result.type), layout
         return None
 
     @contextmanager
-    def laid_out(self, shape: Sequence[int], layout: Layout) -> Generator[None]:
+    def laid_out(self, shape: Sequence[int], layout: Layout | None) -> Generator[None]:
         """Spreads vectors of a shape in a way of their own for a while."""
-        before, self._laid_out = self._laid_out, (tuple(shape), layout)
-        try:
-            yield
-        finally:
-            self._laid_out = before
+        yield
 
     def line(self, shape: Sequence[int], axis: int, make: Callable[[], SSAValue]) -> SSAValue:
-        """A vector of a shape, in which each line along an axis is what `make` emits.
-
-        The line is spread as the vector is, without the other dimensions.
-        """
-        whole = self.layout_of(shape)
+        """A vector of a shape, in which each line along an axis is what `make` emits."""
         if len(shape) == 1:
             return make()
-        assert isinstance(whole, LayoutAttr)
-        others = [dimension for dimension in range(len(shape)) if dimension != axis]
-        with self.laid_out([shape[axis]], SliceAttr(whole, others)):
-            line = make()
-        unit = [size if dimension == axis else 1 for dimension, size in enumerate(shape)]
-        with self.laid_out(unit, whole):
-            thin = self.reshape(line, unit)
-        with self.laid_out(shape, whole):
-            return self.spread(thin, shape)
+        return self.spread(self.along(make(), axis, len(shape)), shape)
 
     # --- values ---
 

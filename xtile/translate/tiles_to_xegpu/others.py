@@ -14,7 +14,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu import numbers
-from xtile.translate.tiles_to_xegpu.lowering import ONE_BASE, TARGET, Lowering, Points, bytes_of
+from xtile.translate.tiles_to_xegpu.lowering import ONE_BASE, Lowering, Points, bytes_of
 
 _REASONS = {
     "core.atomic_compare_and_swap": "XeGPU has no compare-and-swap; use core.atomic_rmw",
@@ -32,7 +32,8 @@ _STAYING = frozenset({"arith", "cf", "gpu", "math", "scf", "ub", "vector"})
 def copy(operation: Operation, lowering: Lowering) -> None:
     """Emits an operation of vectors and numbers again."""
     if operation.dialect_name() not in _STAYING:
-        raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}")
+        name = spelling_of(operation)
+        raise lowering.error(f"{name} cannot be translated to {lowering.result_name}")
     if says_how_to_round(operation):
         numbers.computed(operation, lowering)
         return
@@ -53,7 +54,8 @@ def copy(operation: Operation, lowering: Lowering) -> None:
 
 def _refuse(operation: Operation, lowering: Lowering) -> None:
     reason = _REASONS[operation.name]
-    raise lowering.error(f"{spelling_of(operation)} cannot be translated to {TARGET}: {reason}")
+    name = spelling_of(operation)
+    raise lowering.error(f"{name} cannot be translated to {lowering.result_name}: {reason}")
 
 
 def _poison(operation: Operation, lowering: Lowering) -> None:

@@ -8,7 +8,8 @@ from math import prod
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import MemRefType, VectorType, i1
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, i1, i64
+from xdsl.dialects.memref import MemorySpaceCastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -17,7 +18,12 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.dialects.xegpu.attributes import MemorySpace, ScatterTensorDescAttr
+from xtile.dialects.xegpu.attributes import (
+    MEMORY_SPACE_NUMBERS,
+    MemorySpace,
+    ScatterTensorDescAttr,
+)
+from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
@@ -108,7 +114,7 @@ def access_of(
     allowed = lowering.constant(1, vector_like(shape, i1)) if mask is None else lowering.value(mask)
     meaning: Any = lowering.meaning(memory)
     if isinstance(meaning, Memory):
-        offsets = _offsets(lowering, meaning, indices, shape)
+        offsets = offsets_in(lowering, meaning, lowering.values(indices), shape)
         return Access(line_of(lowering, meaning), offsets, allowed, meaning.element)
     element = _pointee(memory.type)
     if isinstance(meaning, Points):
@@ -123,11 +129,18 @@ def _pointee(type_: Attribute) -> Attribute:
     return element.pointee_type
 
 
-def _offsets(
+def offsets_in(
     lowering: Lowering, memory: Memory, indices: Sequence[SSAValue], shape: tuple[int, ...]
 ) -> SSAValue:
-    """The offset of each element from the memory's base."""
-    given = [lowering.as_indices(lowering.value(index)) for index in indices]
+    """The offset of each element from the memory's base.
+
+    Args:
+        lowering: Where to emit.
+        memory: The memory.
+        indices: For each of its dimensions an index, or a vector of one for each element.
+        shape: The shape of what is accessed.
+    """
+    given = [lowering.as_indices(index) for index in indices]
     # Indices that all elements share come first, as numbers.
     shared = [0 if shape_of(each.type) else each for each in given]
     total = lowering.as_value(position_of(lowering, memory, shared))
@@ -211,26 +224,47 @@ def update(lowering: Lowering, kind: AtomicRMWKind, value: SSAValue, access: Acc
     mask leaves out.
     """
     shape, count = access.shape, prod(access.shape)
-    lanes = lowering.layouts.subgroups * lowering.target.chip.subgroup_size
-    whole = -(-count // lanes) * lanes
-    layout = lowering.layouts.of_points(whole)
+    whole = -(-count // lowering.points_at_once) * lowering.points_at_once
+    layout = lowering.layout_of_points(whole)
     offsets, mask, given = (
         _line(lowering, each, count, whole) for each in (access.offsets, access.mask, value)
     )
     element = storage_type(access.element)
     if given.type != vector_like([whole], element):
         raise lowering.error(f"XeGPU has no atomic updates of {access.element}")
-    described = TensorDescType([whole], element, _encoding(access), layout)
-    descriptor = lowering.emit(CreateDescOp(access.base, offsets, described)).TensorDesc
+    descriptor = descriptor_of_points(lowering, access.base, offsets, element, layout)
     old = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given, layout=layout)).result
     if not shape:
         return lowering.part(old, [0])
     return lowering.reshape(lowering.slice(old, [0], [count]), shape)
 
 
-def _encoding(access: Access) -> ScatterTensorDescAttr:
-    is_local = isa(access.base.type, MemRefType) and is_in_local_memory(access.base.type)
-    return ScatterTensorDescAttr(MemorySpace.SLM if is_local else MemorySpace.GLOBAL)
+def descriptor_of_points(
+    lowering: Lowering,
+    base: SSAValue,
+    offsets: SSAValue,
+    element: Attribute,
+    layout: LayoutAttr | None = None,
+) -> SSAValue:
+    """The descriptor of points that are counted from a base, which is memory or an address."""
+    is_local = isa(base.type, MemRefType) and is_in_local_memory(base.type)
+    space = MemorySpace.SLM if is_local else MemorySpace.GLOBAL
+    type_ = TensorDescType(shape_of(offsets.type), element, ScatterTensorDescAttr(space), layout)
+    if is_local:
+        base = _numbered(lowering, base)
+    return lowering.emit(CreateDescOp(base, offsets, type_)).TensorDesc
+
+
+def _numbered(lowering: Lowering, local: SSAValue) -> SSAValue:
+    """Local memory whose space is said by the number that descriptors want."""
+    old = cast("MemRefType[Attribute]", local.type)
+    number = IntegerAttr(MEMORY_SPACE_NUMBERS[MemorySpace.SLM], i64)
+    type_ = MemRefType(old.element_type, old.shape, old.layout, number)
+
+    def emit() -> SSAValue:
+        return lowering.compute(MemorySpaceCastOp, [local], type_)
+
+    return lowering.shared(("numbered", local), (local,), emit)
 
 
 def _line(lowering: Lowering, value: SSAValue, count: int, whole: int) -> SSAValue:

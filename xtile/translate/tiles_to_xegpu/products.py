@@ -59,18 +59,13 @@ def _product(
         lowering.target.matrix_units,
         (value_type(a.type), value_type(b.type)),
         value_type(c.type),
-        lanes=lowering.target.chip.subgroup_size,
+        lanes=lowering.lanes,
     )
     obstacle = unit if isinstance(unit, str) else _obstacle(lowering, unit, rows, columns, depth)
     if obstacle is not None:
         lowering.remark(f"does not use the matrix unit: {obstacle}")
         return lowering.emit(product_of_matrices(a, b, c)).result
-    layouts = lowering.layouts
-    left, right = (
-        layouts.of_left(rows, depth),
-        layouts.of_right(depth, columns),
-    )
-    sums = layouts.of_shape((rows, columns))
+    left, right, sums = lowering.layouts_of_product(rows, depth, columns)
     made = DpasOp(
         _converted(lowering, a, left),
         _converted(lowering, b, right),
@@ -86,7 +81,7 @@ def _obstacle(
     lowering: Lowering, unit: MatrixUnit, rows: int, columns: int, depth: int
 ) -> str | None:
     """Why a subgroup's part of a product is no whole number of the matrix unit's products."""
-    held = lowering.layouts.of_shape((rows, columns)).effective_sg_data
+    held = lowering.held((rows, columns))
     if held[1] % unit.columns:
         return f"a subgroup has {held[1]} columns, no multiple of {unit.columns}"
     if depth % unit.depth:
@@ -94,10 +89,10 @@ def _obstacle(
     return None
 
 
-def _converted(lowering: Lowering, value: SSAValue, wanted: Layout) -> SSAValue:
+def _converted(lowering: Lowering, value: SSAValue, wanted: Layout | None) -> SSAValue:
     """A factor as the product wants it spread."""
     given = lowering.spread_of(value)
-    if given is None or given == wanted:
+    if given is None or wanted is None or given == wanted:
         return value
     return lowering.emit(ConvertLayoutOp(value, given, wanted)).result
 

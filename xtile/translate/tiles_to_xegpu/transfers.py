@@ -28,7 +28,7 @@ from xtile.translate.tiles_to_xegpu.lowering import Lowering
 from xtile.translate.tiles_to_xegpu.memory import line_of, position_of
 
 
-def _box(operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: Lowering) -> Box:
+def box_of(operation: TransferReadOp | TransferWriteOp, value: SSAValue, lowering: Lowering) -> Box:
     """The box of memory that a transfer moves."""
     memory = lowering.memory(operation.source)
     starts = lowering.numbers(operation.indices)
@@ -47,7 +47,7 @@ def _mask(operation: TransferReadOp | TransferWriteOp, lowering: Lowering) -> SS
 
 
 def _read(operation: TransferReadOp, lowering: Lowering) -> None:
-    box, mask = _box(operation, operation.result, lowering), _mask(operation, lowering)
+    box, mask = box_of(operation, operation.result, lowering), _mask(operation, lowering)
     is_seen = mask is not None or not all(box.inside)
     other = None
     if is_seen and not is_poison(operation.padding):
@@ -96,7 +96,7 @@ def _repeated(operation: TransferReadOp, loaded: SSAValue, lowering: Lowering) -
 
 
 def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
-    box, mask = _box(operation, operation.vector, lowering), _mask(operation, lowering)
+    box, mask = box_of(operation, operation.vector, lowering), _mask(operation, lowering)
     value = lowering.value(operation.vector)
     layout = lowering.spread_of(value)
     if layout is None:

@@ -131,7 +131,7 @@ def _ended(raising: Raising, old: Block, new: Block, values: Sequence[SSAValue])
 def _for(operation: scf.ForOp, raising: Raising) -> None:
     old, initial = operation.body.block, _Handed(raising, operation.iter_args)
     starts = initial.values()
-    block = Block(arg_types=[IndexType(), *initial.types()])
+    block = Block(arg_types=[operation.lb.type, *initial.types()])
     raising.define(old.args[0], block.args[0])
     initial.define(old.args[1:], block.args[1:])
     after = _translate_body(raising, old, block)
@@ -203,7 +203,8 @@ class _Loop:
         if not isinstance(owner, arith.AddiOp) or owner.lhs is not argument or not step:
             return None
         by = constant_of(owner.rhs)
-        is_whole = isinstance(argument.type, IndexType) and by is not None and by % step == 0
+        are_indices = all(isinstance(each.type, IndexType) for each in (argument, self.bounds[0]))
+        is_whole = are_indices and by is not None and by % step == 0
         return by // step if by is not None and is_whole else None
 
     def _moved(self, start: SSAValue, pace: int) -> SSAValue:

@@ -79,6 +79,15 @@ def is_local(value: SSAValue | BlockArgument) -> bool:
     return is_static_shared(value.type)
 
 
+def _memory_space_cast(operation: Operation, raising: Raising) -> None:
+    """Local memory is the same, whatever its space is called."""
+    (result,) = operation.results
+    if is_local(result):
+        raising.define(result, raising.value(operation.operands[0]))
+    else:
+        copy(operation, raising)
+
+
 def _deallocate(operation: Operation, raising: Raising) -> None:
     """Local memory ends with the work-group."""
     if not is_local(operation.operands[0]):
@@ -213,4 +222,5 @@ RULES: dict[str, Rule] = {
     "memref.alloc": _allocate,
     "memref.alloca": _allocate,
     "memref.dealloc": _deallocate,
+    "memref.memory_space_cast": _memory_space_cast,
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.memref import AtomicRMWOp as UpstreamAtomicRMWOp
+from xdsl.dialects.vector import BroadcastOp
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir import Block as CodeBlock
 
 from xtile.dialects.core.atomics import AtomicRMWOp as CoreAtomicRMWOp
@@ -17,14 +19,17 @@ from xtile.dialects.core.attributes import (
     MemoryScope,
     MemoryScopeAttr,
 )
+from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.dialects.vector.positions import ExtractOp
 from xtile.dialects.xegpu.operation import element_type, layouts_of
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_core.descriptors import line_of
+from xtile.translate.xegpu_to_core.functions import copy_without_layouts
 from xtile.translate.xegpu_to_core.raising import Points, Raising
-from xtile.translate.xegpu_to_core.vectors import shape_of
+from xtile.translate.xegpu_to_core.vectors import elements_of, shape_of
 
 
 @dataclass(frozen=True)
@@ -162,9 +167,8 @@ def _atomic_rmw(operation: AtomicRMWOp, raising: Raising) -> None:
         )
     value = operation.value
     if shape_of(value) == (1,) and raising.subgroup_size > 1:
-        raise raising.error(
-            "each lane does an xegpu.atomic_rmw of one point, but the kernel is one of subgroups"
-        )
+        _update_one(operation, raising)
+        return
     found = _access(raising, operation.tensorDesc, None, operation.mask, value)
     update = CoreAtomicRMWOp.build(
         operands=[raising.value(value), found.memory, [found.indices], found.mask],
@@ -178,6 +182,54 @@ def _atomic_rmw(operation: AtomicRMWOp, raising: Raising) -> None:
     raising.define(operation.result, raising.emit(update).result)
 
 
+def _update_one(operation: AtomicRMWOp, raising: Raising) -> None:
+    """An update of one point, which each work-item does."""
+    points: Points = raising.meaning(operation.tensorDesc)
+    value, mask, at = (
+        _number_of(raising, each)
+        for each in (raising.value(operation.value), raising.value(operation.mask), points.offsets)
+    )
+
+    def change() -> SSAValue:
+        update = UpstreamAtomicRMWOp.build(
+            operands=[value, points.memory, [at]],
+            result_types=[value.type],
+            properties={"kind": operation.kind},
+        )
+        return raising.emit(update).results[0]
+
+    old = raising.choose(mask, change, lambda: raising.constant(0, value.type))
+    raising.define(operation.result, raising.repeated(old, (1,)))
+
+
+def _number_of(raising: Raising, vector: SSAValue) -> SSAValue:
+    """The only element of a vector, which is a work-item's own."""
+    repeated = _repeated(vector)
+    if repeated is not None:
+        return repeated
+    owner, element = vector.owner, elements_of(vector)
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, DenseIntOrFPElementsAttr):
+        return raising.constant(cast("Any", owner.value).get_values()[0], element)
+    properties = {"static_position": numbers_attribute((0,))}
+    made = ExtractOp.build(operands=[vector, []], properties=properties, result_types=[element])
+    return raising.emit(made).results[0]
+
+
+def _repeated(vector: SSAValue) -> SSAValue | None:
+    """The number that all elements of a vector are, if it was made of one."""
+    owner = vector.owner
+    return owner.source if isinstance(owner, BroadcastOp) and not shape_of(owner.source) else None
+
+
+def _extract(operation: Operation, raising: Raising) -> None:
+    """An element of a repeated number is that number, which may be a work-item's own."""
+    number = _repeated(raising.value(operation.operands[0]))
+    if number is None or isinstance(operation.results[0].type, VectorType):
+        copy_without_layouts(operation, raising)
+    else:
+        raising.define(operation.results[0], number)
+
+
 def _prefetch(operation: PrefetchOp, raising: Raising) -> None:
     """Points are not fetched ahead: they may lie outside of the memory."""
 
@@ -187,4 +239,5 @@ RULES: dict[str, Rule] = {
     LoadGatherOp.name: _load,
     PrefetchOp.name: _prefetch,
     StoreScatterOp.name: _store,
+    ExtractOp.name: _extract,
 }

@@ -1,0 +1,48 @@
+"""What work-items do on their own: updates of one element, and what only lanes know of vectors."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i1
+from xdsl.ir import Operation
+
+from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
+from xtile.rewrite.rebuilder import Rule
+from xtile.text.source import spelling_of
+from xtile.translate.tiles_to_xegpu.lowering import Lowering, storage_type, vector_like
+from xtile.translate.tiles_to_xegpu.memory import line_of, position_of
+from xtile.translate.tiles_to_xegpu.points import descriptor_of_points
+
+_REASONS = {
+    "core.fragment_extract": "which element is whose only lanes know; ask for level lane",
+    "core.fragment_insert": "which element is whose only lanes know; ask for level lane",
+    "core.subgroup_scan": "XeGPU has no scans of a subgroup; ask for level lane",
+    "memref.generic_atomic_rmw": "XeGPU has no compare-and-swap; use memref.atomic_rmw",
+}
+"""For each operation why it is refused."""
+
+
+def _refuse(operation: Operation, lowering: Lowering) -> None:
+    name, reason = spelling_of(operation), _REASONS[operation.name]
+    raise lowering.error(f"{name} cannot be translated to {lowering.result_name}: {reason}")
+
+
+def _update(operation: Operation, lowering: Lowering) -> None:
+    """An update of one element, which each work-item does that comes here."""
+    value, target, *indices = operation.operands
+    memory = lowering.memory(target)
+    at = lowering.as_value(position_of(lowering, memory, lowering.numbers(indices)))
+    base, element = line_of(lowering, memory), storage_type(memory.element)
+    descriptor = descriptor_of_points(lowering, base, lowering.reshape(at, [1]), element)
+    given = lowering.reshape(lowering.value(value), [1])
+    mask = lowering.constant(1, vector_like([1], i1))
+    kind = kind_of(operation.properties["kind"])
+    old = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given)).result
+    lowering.define(operation.results[0], lowering.part(old, [0]))
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_REASONS, _refuse),
+    "memref.atomic_rmw": _update,
+}
+"""The rule of each operation, by name."""
