@@ -76,10 +76,20 @@ def assembly_of(spirv: bytes, chip: str, directory: Path, options: str = "") -> 
 def _assembly(directory: Path) -> list[str]:
     """The text of the kernel, and of what was linked to it.
 
-    A kernel that spills is compiled once more, and the attempts are numbered.
+    A kernel that spills is compiled once more, and the attempts are numbered. The last one counts.
     """
-    files = directory.glob("*_simd*.asm")
-    return [file.read_text() for file in sorted(files) if "Symbol_Table" not in file.name]
+    attempts = [_ATTEMPT.fullmatch(file.name) for file in directory.glob("*_simd*.asm")]
+    named = [each for each in attempts if each is not None and "Symbol_Table" not in each[0]]
+    last = {(each["hash"], each["code"]): each[0] for each in sorted(named, key=_number_of_attempt)}
+    return [(directory / name).read_text() for name in last.values()]
+
+
+_ATTEMPT = re.compile(r"(?P<hash>OCL_asm[0-9a-f]+)(?:_(?P<attempt>\d+))?_(?P<code>simd.*\.asm)")
+"""The name of a file: the first attempt has no number."""
+
+
+def _number_of_attempt(name: re.Match[str]) -> int:
+    return int(name["attempt"] or 0)
 
 
 def counted(text: str) -> MachineCode:

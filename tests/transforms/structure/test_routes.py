@@ -17,7 +17,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.translate.route import translate
 
 POINTERS = {
-    "convolution": 18,  # Tiles that begin before memory, and nine numbers.
+    "convolution": 17,  # Tiles that begin before memory, and nine numbers.
     "dequantize": 1,
     "block_sparse": 1,  # A number.
     "embedding": 1,  # A number.

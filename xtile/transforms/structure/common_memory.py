@@ -123,7 +123,7 @@ class _Scope:
         Raises:
             _NotCommonError: There is none.
         """
-        starts = [ZERO] * len(access.dimensions)
+        access, starts = _from_beginnings(access)
         left = self._without(self._in_rounds(access.offset), access.dimensions, starts)
         if any(other for _, other, _ in self._parts(left)):
             left = self._without(self._expanded(left), access.dimensions, starts)
@@ -361,6 +361,20 @@ class _Scope:
         of_starts = {axis for start in outside for axis in _axes(start)}
         if of_starts & {axis for each in further for axis in _axes(each.index)}:
             raise _NotCommonError
+
+
+def _from_beginnings(access: Access) -> tuple[Access, list[Polynomial]]:
+    """The access as one of memory from its beginnings on, and where the tile begins there.
+
+    A check that indices are not negative says where memory begins that a tile is further on in.
+    """
+    offset, starts, dimensions = access.offset, list[Polynomial](), list[Dimension]()
+    for own in access.dimensions:
+        begin = own.begins[0] if len(own.begins) == 1 and not own.start.terms else ZERO
+        starts.append(-begin)
+        offset += own.stride * begin
+        dimensions.append(replace(own, begins=(ZERO,)) if begin.terms else own)
+    return replace(access, offset=offset, dimensions=tuple(dimensions)), starts
 
 
 def _is_in_loop(atom: Atom) -> bool:
