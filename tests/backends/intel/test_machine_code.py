@@ -21,6 +21,9 @@ import xtile
 from tests.backends.intel.machine_code import MachineCode, assembly_of, counted, machine_code
 from tests.seeds import fresh_generator
 from tests.translate.cuda_tile_to_core.cutile import attention, case
+from tests.triton_kernels.corpus import CASES as OF_TRITON
+from tests.triton_releases.judges import NEWEST
+from tests.triton_releases.judges import compiled as judge_compiled
 from xtile.api import parse
 from xtile.backends.intel.compilation import Program, compile_program
 from xtile.backends.intel.registers import MANY_REGISTERS_OPTION
@@ -540,6 +543,28 @@ def test_products_of_tiles_on_dg2(language: str, tmp_path: Path) -> None:
     assert machine_code(program, "dg2", tmp_path) == MachineCode(
         products=rows // REPEAT * columns // lanes * depth // DEPTH
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "has_blocks"),
+    # Rows of odd sizes are loaded element by element, and stored so.
+    [("matmul_descriptors", True), ("matmul_f16", False), ("matmul_persistent", False)],
+)
+def test_products_of_the_corpus_do_not_spill(name: str, has_blocks: bool, tmp_path: Path) -> None:
+    """A subgroup has 16 x 32 of 32 x 32 sums, and steps are 32 deep."""
+    rows, columns, depth, lanes = 16, 32, 32, 16
+    verdict = judge_compiled(NEWEST, OF_TRITON[name]().source(), "gfx942", "ttir")
+    assert verdict.accepted, verdict.said
+    program = compile_program(parse(verdict.text, language="ttir"), for_spirv(PVC))
+    products = rows // REPEAT * columns // lanes * depth // DEPTH
+    of_a, of_b = rows // REPEAT * depth // DEPTH, columns // lanes * depth // DEPTH
+    expected = MachineCode(products=products)
+    if has_blocks:
+        stores = rows // REPEAT * columns // lanes
+        prefetches = depth // DEPTH + columns // lanes
+        expected = replace(expected, loads=of_a + of_b, prefetches=prefetches, stores=stores)
+    assert machine_code(program, "pvc", tmp_path) == expected
 
 
 def _of_tf32(language: str) -> str:

@@ -52,6 +52,7 @@ from xtile.text.source import spelling_of
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_core import matrices
 from xtile.translate.xegpu_to_core.control import has_descriptors
+from xtile.translate.xegpu_to_core.layouts import remark_unused
 from xtile.translate.xegpu_to_core.raising import Raising
 
 XEGPU = "xegpu"
@@ -71,6 +72,10 @@ def _function(operation: FuncOp, raising: Raising) -> None:
         raising.keep(operation)
         return
     _check(operation, raising, level)
+    if raising.tells_reasons:
+        told: set[LayoutAttr] = set()
+        for each in walk(operation):
+            remark_unused(each, raising, told)
     raising.level = level
     raising.subgroup_size = given_subgroup_size(operation) or DEFAULT_SUBGROUP_SIZE
     block_size = _block_size(operation)
