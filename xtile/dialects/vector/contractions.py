@@ -6,6 +6,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td` and `VectorOps.cpp`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import cast
 
 from typing_extensions import override
@@ -237,15 +238,21 @@ def _positions(map: AffineMap) -> list[int]:
 def product_of_matrices(lhs: SSAValue, rhs: SSAValue, acc: SSAValue) -> ContractionOp:
     """The product of two matrices and a sum; with three dimensions the first counts products."""
     rank = cast("VectorType[Attribute]", acc.type).get_num_dims()
+    return ContractionOp.build(
+        operands=[lhs, rhs, acc],
+        result_types=[acc.type],
+        properties=dict(_properties_of_product(rank)),
+    )
+
+
+@cache
+def _properties_of_product(rank: int) -> Mapping[str, Attribute]:
     *batch, i, j, k = map(AffineExpr.dimension, range(rank + 1))
     read = [(*batch, i, k), (*batch, k, j), (*batch, i, j)]
     maps = (AffineMapAttr(AffineMap(rank + 1, 0, each)) for each in read)
     kinds = [IteratorType.PARALLEL] * rank + [IteratorType.REDUCTION]
-    return ContractionOp.build(
-        operands=[lhs, rhs, acc],
-        result_types=[acc.type],
-        properties={
-            "indexing_maps": ArrayAttr(maps),
-            "iterator_types": ArrayAttr(map(IteratorTypeAttr, kinds)),
-        },
-    )
+    return {
+        "indexing_maps": ArrayAttr(maps),
+        "iterator_types": ArrayAttr(map(IteratorTypeAttr, kinds)),
+        "kind": ADD,
+    }

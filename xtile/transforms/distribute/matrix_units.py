@@ -9,20 +9,17 @@ from typing import Any, cast
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     VectorType,
     i64,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import PrefetchOp
 from xtile.dialects.shared_attributes import truth_attribute, vector_of
-from xtile.dialects.vector import ContractionOp, IteratorTypeAttr
-from xtile.dialects.vector.attributes import IteratorType
+from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.targets.target import MatrixUnit
@@ -37,19 +34,6 @@ _BLOCKS = (2, 1)
 
 _IDENTITY = AffineMap.identity(2)
 _TRANSPOSED = AffineMap.from_callable(lambda i, j: (j, i))
-
-_ITERATORS = ArrayAttr(
-    IteratorTypeAttr(type)
-    for type in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
-)
-_MAPS = ArrayAttr(
-    AffineMapAttr(map)
-    for map in (
-        AffineMap.from_callable(lambda i, j, k: (i, k)),
-        AffineMap.from_callable(lambda i, j, k: (k, j)),
-        AffineMap.from_callable(lambda i, j, k: (i, j)),
-    )
-)
 
 
 def multiply_on_matrix_units(product: Product, update: Update, unit: MatrixUnit) -> None:
@@ -229,13 +213,4 @@ def _in_bounds(shape: Sequence[int], sizes: Sequence[Index]) -> tuple[bool, ...]
 
 def _contract(kernel: Kernel, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
     """A B + C."""
-    operation = ContractionOp(
-        operands=[a, b, c],
-        result_types=[c.type],
-        properties={
-            "indexing_maps": _MAPS,
-            "iterator_types": _ITERATORS,
-            "kind": CombiningKindAttr(CombiningKindFlag.ADD),
-        },
-    )
-    return kernel.emit(operation).result
+    return kernel.emit(product_of_matrices(a, b, c)).result

@@ -71,7 +71,7 @@ def for_each_element(
         ):
             body([*prefix, row, column][-len(shape) :])
 
-    _nested(kernel, outer, [], inside)
+    nested(kernel, outer, inside)
 
 
 @contextmanager
@@ -99,18 +99,19 @@ def for_each_line(
         with kernel.spread(kernel.subgroup, lines, kernel.subgroups, "line") as line:
             body([*prefix, line])
 
-    _nested(kernel, outer, [], inside)
+    nested(kernel, outer, inside)
 
 
-def _nested(
+def nested(
     kernel: Kernel,
     shape: Sequence[Index],
-    prefix: list[Index],
     body: Callable[[list[Index]], None],
+    prefix: Sequence[Index] = (),
+    name: str = "i",
 ) -> None:
     """Runs the body for each element of an array, one after the other."""
     if not shape:
-        body(prefix)
+        body([*prefix])
         return
-    with kernel.loop(0, shape[0]) as loop:
-        _nested(kernel, shape[1:], [*prefix, loop.index], body)
+    with kernel.loop(0, shape[0], name=name) as loop:
+        nested(kernel, shape[1:], body, [*prefix, loop.index], name)

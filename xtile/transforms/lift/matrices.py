@@ -8,20 +8,16 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     AnyFloat,
-    ArrayAttr,
     DenseArrayBase,
     IndexType,
     IntegerType,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
+from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp
-from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
-from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.rebuilder import copy
@@ -96,12 +92,9 @@ def product(
         _grouped(widening, wide, run, order)
         for wide, run, order in zip(operands, runs, orders, strict=True)
     ]
-    properties = {
-        "indexing_maps": _MAPS[bool(both)],
-        "iterator_types": _ITERATORS[bool(both)],
-        "kind": CombiningKindAttr(CombiningKindFlag.ADD),
-    }
-    value = kernel.compute(ContractionOp, values, values[2].type, properties, attributes)
+    contraction = product_of_matrices(*values)
+    contraction.attributes |= attributes
+    value = kernel.emit(contraction).result
     axis_of = {number: axis for axis, number in runs[2].items()}
     axes = [axis_of[number] for group in orders[2] for number in group]
     sizes = operands[2].sizes
@@ -117,27 +110,6 @@ def _grouped(
     value = in_order(widening, wide, [axis for group in axes for axis in group])
     shape = [math.prod(wide.sizes[axis] for axis in group) for group in axes]
     return widening.kernel.reshape(value, shape if groups[0] else shape[1:])
-
-
-def _maps(*maps: Sequence[int]) -> ArrayAttr[AffineMapAttr]:
-    count = 1 + max(max(map_) for map_ in maps)
-    return ArrayAttr(
-        [AffineMapAttr(AffineMap(count, 0, tuple(map(AffineDimExpr, map_)))) for map_ in maps]
-    )
-
-
-def _iterators(parallel: int) -> ArrayAttr[Attribute]:
-    types = [IteratorType.PARALLEL] * parallel + [IteratorType.REDUCTION]
-    return ArrayAttr(IteratorTypeAttr(type_) for type_ in types)
-
-
-_MAPS = (
-    _maps((0, 2), (2, 1), (0, 1)),
-    _maps((0, 1, 3), (0, 3, 2), (0, 1, 2)),
-)
-"""The maps of a product, without and with a batch."""
-
-_ITERATORS = (_iterators(2), _iterators(3))
 
 
 # --- reductions ---

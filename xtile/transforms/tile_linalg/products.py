@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
     BFloat16Type,
     Float16Type,
     f32,
@@ -16,13 +14,10 @@ from xdsl.dialects.builtin import (
     i16,
     i32,
 )
-from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, SSAValue
-from xdsl.ir.affine import AffineMap
 
 from xtile.dialects.core import GemmOp
-from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
-from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.indices import Index
 from xtile.targets.target import ProductTile
 from xtile.transforms.distribute.local_memory import size_in_bytes
@@ -44,19 +39,6 @@ _MOST_BYTES = 16384
 
 _PRODUCT = 2**24
 """Products decide about hints, rather than other operations on tiles of any size."""
-
-_ITERATORS = ArrayAttr(
-    IteratorTypeAttr(type)
-    for type in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
-)
-_MAPS = ArrayAttr(
-    AffineMapAttr(map)
-    for map in (
-        AffineMap.from_callable(lambda i, j, k: (i, k)),
-        AffineMap.from_callable(lambda i, j, k: (k, j)),
-        AffineMap.from_callable(lambda i, j, k: (i, j)),
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -145,16 +127,7 @@ def _contract_parts(kernel: Kernel, a: Tile, b: Tile, totals: Sequence[SSAValue]
 
 def contract(kernel: Kernel, a: SSAValue, b: SSAValue, total: SSAValue) -> SSAValue:
     """`a b + total` of matrices."""
-    operation = ContractionOp.build(
-        operands=[a, b, total],
-        properties={
-            "indexing_maps": _MAPS,
-            "iterator_types": _ITERATORS,
-            "kind": CombiningKindAttr(CombiningKindFlag.ADD),
-        },
-        result_types=[total.type],
-    )
-    return kernel.emit(operation).result
+    return kernel.emit(product_of_matrices(a, b, total)).result
 
 
 def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:

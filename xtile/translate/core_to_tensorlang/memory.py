@@ -21,7 +21,6 @@ from xtile.dialects.tensorlang.types import (
     DYNAMIC,
     I8,
     MemrefType,
-    canonical_strides,
     type_text,
 )
 from xtile.rewrite.indices import Index
@@ -204,11 +203,6 @@ def _size(r: Lowering, memref: SSAValue, mode: int) -> SSAValue:
     return r.shared(("size", memref, mode), (memref,), lambda: r.number(ops.SizeOp(memref, mode)))
 
 
-def dimension_size(r: Lowering, memory: Memory, dimension: int) -> Index:
-    """The size of one dimension."""
-    return memory.sizes(r)[dimension]
-
-
 # --- elements ---
 
 
@@ -315,11 +309,6 @@ def _quotient(r: Lowering, a: Index, b: Index) -> Index:
 
 def _static(number: Index) -> int:
     return number if isinstance(number, int) else DYNAMIC
-
-
-def packed_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
-    """The strides of packed memory, the outermost dimension first."""
-    return tuple(reversed(canonical_strides([*reversed(sizes)])))
 
 
 # --- pointers ---

@@ -9,8 +9,6 @@ import math
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
-    ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
     IntegerType,
@@ -18,7 +16,6 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import AffineMap
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
@@ -55,22 +52,6 @@ def _matrix(type: Attribute) -> CoopmatrixType:
 # Products
 
 
-_PRODUCT_MAPS = ArrayAttr(
-    [
-        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (row, depth))),
-        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (depth, column))),
-        AffineMapAttr(AffineMap.from_callable(lambda row, column, depth: (row, column))),
-    ]
-)
-
-
-def _product_iterators() -> ArrayAttr[Attribute]:
-    from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
-
-    types = (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
-    return ArrayAttr(IteratorTypeAttr(type) for type in types)
-
-
 def _combining_kind(name: str) -> Attribute:
     """How a reduction combines components, such as `add`."""
     from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
@@ -88,14 +69,11 @@ def _mul_add(operation: ops.CooperativeMatrixMulAddOp, r: Rebuilder) -> None:
 
 def multiply_add(r: Rebuilder, a: SSAValue, b: SSAValue, wide: SSAValue) -> SSAValue:
     """A B + C in the type of C, from and to the vectors of the transposed matrices."""
+    from xtile.dialects.vector.contractions import product_of_matrices
+
     if not _contracts(element_of(a.type), element_of(b.type), element_of(wide.type)):
         a, b = convert(r, a, wide.type), convert(r, b, wide.type)
-    properties = {
-        "indexing_maps": _PRODUCT_MAPS,
-        "iterator_types": _product_iterators(),
-        "kind": _combining_kind("add"),
-    }
-    return emit(r, "vector.contract", [b, a, wide], wide.type, properties)
+    return r.emit(product_of_matrices(b, a, wide)).result
 
 
 def _contracts(a: Attribute, b: Attribute, wide: Attribute) -> bool:

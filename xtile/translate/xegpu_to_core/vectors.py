@@ -14,13 +14,13 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFlag
+from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xtile.dialects.shared_attributes import numbers_attribute, truth_attribute, vector_of
-from xtile.dialects.vector import ContractionOp, ShapeCastOp, TransposeOp
-from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr
+from xtile.dialects.vector import ShapeCastOp, TransposeOp
+from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.emitter import Emitter, element_type, rank
@@ -133,16 +133,7 @@ class VectorEmitter(Emitter):
 
     def product(self, lhs: SSAValue, rhs: SSAValue, total: SSAValue) -> SSAValue:
         """`lhs rhs + total` of matrices."""
-        operation = ContractionOp.build(
-            operands=[lhs, rhs, total],
-            properties={
-                "indexing_maps": _PRODUCT_MAPS,
-                "iterator_types": _PRODUCT_ITERATORS,
-                "kind": CombiningKindAttr(CombiningKindFlag.ADD),
-            },
-            result_types=[total.type],
-        )
-        return self.emit(operation).result
+        return self.emit(product_of_matrices(lhs, rhs, total)).result
 
 
 def _inside(
@@ -169,15 +160,3 @@ def _map(rank: int, dimensions: Sequence[int]) -> AffineMapAttr:
     first = rank - len(dimensions)
     results = tuple(AffineDimExpr(first + dimension) for dimension in dimensions)
     return AffineMapAttr(AffineMap(rank, 0, results))
-
-
-def _product_map(*dimensions: int) -> AffineMapAttr:
-    return AffineMapAttr(AffineMap(3, 0, tuple(map(AffineDimExpr, dimensions))))
-
-
-_PRODUCT_MAPS = ArrayAttr([_product_map(0, 2), _product_map(2, 1), _product_map(0, 1)])
-
-_PRODUCT_ITERATORS = ArrayAttr(
-    IteratorTypeAttr(kind)
-    for kind in (IteratorType.PARALLEL, IteratorType.PARALLEL, IteratorType.REDUCTION)
-)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel
+from xtile.transforms.distribute.shares import nested
 
 
 @dataclass(frozen=True)
@@ -107,17 +108,4 @@ def for_each_vector(
                 for position, width_of_position in segment.positions():
                     body([*prefix, kernel.add(column, position)], width_of_position)
 
-    _nested(kernel, outer, [], inside)
-
-
-def _nested(
-    kernel: Kernel,
-    shape: Sequence[Index],
-    prefix: list[Index],
-    body: Callable[[list[Index]], None],
-) -> None:
-    if not shape:
-        body(prefix)
-        return
-    with kernel.loop(0, shape[0], name="row") as loop:
-        _nested(kernel, shape[1:], [*prefix, loop.index], body)
+    nested(kernel, outer, inside, name="row")
