@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Operation
 from xtile.arguments.launch_checks import LaunchCheck, check_of
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.walk import walk
+from xtile.garbage import without_collections
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import source_of
@@ -69,6 +70,7 @@ class Program:
     is_risky: bool = False
 
 
+@without_collections()
 def compile_program(
     module: ModuleOp,
     target: LaneTarget,

@@ -9,7 +9,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, VectorType
@@ -47,21 +47,33 @@ def most_alive(body: Region) -> int:
     lanes, and take no location. Constants take none either.
     """
     sizes = _sizes(body)
-    ends = _alive_at_ends(body, sizes.keys())
+    steps = {block: [_step(operation, sizes) for operation in block.ops] for block in body.blocks}
+    ends = _alive_at_ends(steps)
     most = 0
-    for block in body.blocks:
+    for block, own in steps.items():
         alive = set(ends[block])
         total = sum(sizes[value] for value in alive)
         most = max(most, total)
-        for operation in reversed(list(block.ops)):
-            for value in alive.intersection(operation.results):
-                alive.remove(value)
-                total -= sizes[value]
-            for value in (sizes.keys() & operation.operands) - alive:
-                alive.add(value)
-                total += sizes[value]
+        for made, used in reversed(own):
+            for value in made:
+                if value in alive:
+                    alive.remove(value)
+                    total -= sizes[value]
+            for value in used:
+                if value not in alive:
+                    alive.add(value)
+                    total += sizes[value]
             most = max(most, total)
     return most
+
+
+_Step = tuple[list[SSAValue], list[SSAValue]]
+"""The values that an operation makes, and those that it uses, of those that count."""
+
+
+def _step(operation: Operation, sizes: Mapping[SSAValue, int]) -> _Step:
+    made: list[SSAValue] = [result for result in operation.results if result in sizes]
+    return made, [operand for operand in operation.operands if operand in sizes]
 
 
 def _sizes(body: Region) -> dict[SSAValue, int]:
@@ -86,14 +98,17 @@ def _values(body: Region) -> Iterator[SSAValue]:
             yield from operation.results
 
 
-def _alive_at_ends(body: Region, values: Set[SSAValue]) -> dict[Block, set[SSAValue]]:
+def _alive_at_ends(steps: Mapping[Block, Sequence[_Step]]) -> dict[Block, set[SSAValue]]:
     """Which of some values are needed after each block.
 
     This goes over the blocks until nothing changes.
     """
-    blocks = list(body.blocks)
-    made = {block: {*block.args, *(r for op in block.ops for r in op.results)} for block in blocks}
-    used = {block: {v for op in block.ops for v in op.operands} & values for block in blocks}
+    blocks = list(steps)
+    made = {
+        block: {*block.args, *(value for results, _ in own for value in results)}
+        for block, own in steps.items()
+    }
+    used = {block: {value for _, each in own for value in each} for block, own in steps.items()}
     starts: dict[Block, set[SSAValue]] = {block: set() for block in blocks}
     ends = dict(starts)
     is_changing = True

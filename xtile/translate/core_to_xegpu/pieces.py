@@ -39,7 +39,7 @@ def _extracted(lowering: Lowering, piece: SSAValue, i: int, element: Attribute) 
 def from_scalars(lowering: Lowering, scalars: Sequence[SSAValue]) -> SSAValue:
     """A vector with these elements."""
     type_ = vector_of((len(scalars),), scalars[0].type)
-    operation = FromElementsOp.build(operands=[list(scalars)], result_types=[type_])
+    operation = FromElementsOp.create(operands=scalars, result_types=[type_])
     return lowering.emit(operation).results[0]
 
 
@@ -75,10 +75,12 @@ def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> S
     """The same bits as another vector."""
     if value.type == target:
         return value
-    operation = vector.BitcastOp.build(operands=[value], result_types=[target])
-    return lowering.shared(
-        ("bitcast", value, target), (value,), lambda: lowering.emit(operation).results[0]
-    )
+
+    def emit() -> SSAValue:
+        operation = vector.BitcastOp.create(operands=[value], result_types=[target])
+        return lowering.emit(operation).results[0]
+
+    return lowering.shared(("bitcast", value, target), (value,), emit)
 
 
 def _list(number: int) -> ArrayAttr[IntegerAttr]:

@@ -49,7 +49,7 @@ def _shuffle(lowering: Lowering, value: SSAValue, offset: SSAValue, mode: Shuffl
     if isinstance(type_, IndexType):
         value = lowering.emit(arith.IndexCastOp(value, i64)).result
     width = lowering.constant(lowering.subgroup_size, i32)
-    operation = ShuffleOp.build(
+    operation = ShuffleOp.create(
         operands=[value, offset, width],
         result_types=[value.type, i1],
         properties={"mode": _MODES[mode]},

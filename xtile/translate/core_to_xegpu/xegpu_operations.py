@@ -139,4 +139,4 @@ def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index]) -
 
 def dpas(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
     """A product on the matrix unit, added to `c`."""
-    return lowering.emit(DpasOp.build(operands=[a, b, c], result_types=[c.type])).results[0]
+    return lowering.emit(DpasOp.create(operands=[a, b, c], result_types=[c.type])).results[0]
