@@ -67,6 +67,12 @@ COLLAPSED = {
     } else {
       scf.yield %a : vector<4x16x32xf32>
     }""",
+    "a branch with one side": """
+    %is_small = arith.cmpi slt, %n, %c3 : index
+    scf.if %is_small {
+      memref.store %s, %x[%c0, %c1] : memref<64x32xf32>
+    }
+    %r = arith.addf %a, %a : vector<4x16x32xf32>""",
     "a selection": """
     %is_less = arith.cmpf olt, %a, %a : vector<4x16x32xf32>
     %twice = arith.addf %a, %a : vector<4x16x32xf32>
@@ -118,7 +124,7 @@ def results(body: str, collapse: bool) -> list[np.ndarray]:
     found: list[np.ndarray] = []
     for n in (0, 5):
         y = np.full((64, 32), np.nan, np.float32)
-        xtile.run(module, (X, y, 0.25, n), 1)
+        xtile.run(module, (X.copy(), y, 0.25, n), 1)
         found.append(y)
     return found
 

@@ -131,6 +131,8 @@ class TileEmitter(Emitter):
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in row-major order in another shape; one of them may be a scalar."""
+        if isinstance(value.owner, ShapeCastOp):
+            value = value.owner.source
         before = shape_of(value.type)
         if tuple(shape) == tuple(before):
             return value

@@ -263,9 +263,17 @@ class TilePolicy:
 
         It is compiled as that of the largest tile of the table that is not larger.
         """
+        known = self._fitting(factor, area)
+        return Hints() if known is None else known.hints
+
+    def product_depth(self, factor: Attribute, area: int) -> int:
+        """The depth of a step of a product whose result is a tile of so many elements."""
+        return (self._fitting(factor, area) or self.products_of(factor)[-1]).depth
+
+    def _fitting(self, factor: Attribute, area: int) -> ProductTile | None:
+        """The largest tile of the table that is not larger."""
         known = self.products_of(factor)
-        fitting = (tile.hints for tile in known if tile.rows * tile.columns <= area)
-        return next(fitting, Hints())
+        return next((tile for tile in known if tile.rows * tile.columns <= area), None)
 
     def chained_hints(self, rows: int, area: int) -> Hints | None:
         """How a kernel is compiled whose products are factors of others; None where none is known.

@@ -17,7 +17,7 @@ from typing_extensions import override
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, ModuleOp, i64
 from xdsl.dialects.vector import BroadcastOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
@@ -204,14 +204,16 @@ class _Collapsing(TileEmitter):
             result_types=[with_shape(each.type, self.shape(each)) for each in operation.results],
             properties=operation.properties.copy(),
             attributes=operation.attributes.copy(),
-            regions=[self._region(region.block) for region in operation.regions],
+            regions=[self._region(region) for region in operation.regions],
         )
         self.replace(operation, made)
 
-    def _region(self, old: Block) -> Any:
-        types = [with_shape(each.type, self.shape(each)) for each in old.args]
-        assert old.parent is not None
-        return self.translate_into(old.parent, self.new_block(old, types))
+    def _region(self, old: Region) -> Region:
+        block = old.blocks.first
+        if block is None:
+            return Region()
+        types = [with_shape(each.type, self.shape(each)) for each in block.args]
+        return self.translate_into(old, self.new_block(block, types))
 
     @override
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:

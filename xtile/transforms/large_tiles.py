@@ -5,19 +5,29 @@ Importing this loads none of the passes: most kernels need none of them.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.walk import walk
 
+if TYPE_CHECKING:
+    from xtile.targets.target import Target
+    from xtile.text.diagnostics import Diagnostics
 
-def large_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
+
+def large_tiles(
+    module: ModuleOp, target: Target, diagnostics: Diagnostics | None = None, *, only_cheap: bool
+) -> ModuleOp:
     """Returns a module with tiles of whole blocks, and without local memory.
 
     docs/core-form.md, "Tiles of the whole block". Everything else stays as it is.
 
     Args:
         module: The module; it is not changed.
+        target: The chip.
+        diagnostics: Where remarks go; None drops them.
         only_cheap: Whether local memory stays that tiles replace at a cost.
     """
     if _has(module, "memref.alloca"):
@@ -28,6 +38,10 @@ def large_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
         from xtile.transforms.collapse_shapes import collapse_shapes
 
         module = collapse_shapes(module)
+    if _has(module, "vector.contract") and _has(module, "scf.for"):
+        from xtile.transforms.deepen_products import deepen_products
+
+        module = deepen_products(module, target, diagnostics)
     if any(map(_is_the_same_each_time, walk(module))):
         from xtile.transforms.hoist_reads import hoist_reads
 

@@ -269,19 +269,21 @@ def _lower_to_cuda_tile(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     from xtile.targets.nvidia import LONGEST_ROW
+    from xtile.transforms.guard_blocks import guard_blocks
     from xtile.transforms.large_tiles import large_tiles
     from xtile.transforms.structure import structure
     from xtile.translate.core_to_cuda_tile import translate_module
 
+    target = options.target(NVIDIA)
     module = structure(
-        large_tiles(module, only_cheap=True),
+        large_tiles(module, target, diagnostics, only_cheap=True),
         diagnostics,
         may_wrap=options.may_wrap,
         common_memory=True,
         disjoint=not options.may_overlap,
         longest_row=LONGEST_ROW,
     )
-    return translate_module(module, options.target(NVIDIA), diagnostics)
+    return translate_module(guard_blocks(module), target, diagnostics)
 
 
 def _lower_to_triton(
@@ -290,8 +292,9 @@ def _lower_to_triton(
     from xtile.transforms.large_tiles import large_tiles
     from xtile.translate.core_to_triton import translate_module
 
-    module = large_tiles(module, only_cheap=False)
-    return translate_module(module, options.target(NVIDIA), diagnostics)
+    target = options.target(NVIDIA)
+    module = large_tiles(module, target, diagnostics, only_cheap=False)
+    return translate_module(module, target, diagnostics)
 
 
 def _lay_out(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:

@@ -60,8 +60,8 @@ gpu.module @kernels {
 
 // TILE: vector.contract {{.*}} : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
 
-// CUDA: mmaf %{{.*}} : tile<16x16xf16>, tile<16x16xf16>, tile<16x16xf32>
+// CUDA: mmaf %{{.*}} : tile<16x64xf16>, tile<64x16xf16>, tile<16x16xf32>
 
-// TRITON: tt.dot %{{.*}} : tensor<16x16xf16> * tensor<16x16xf16> -> tensor<16x16xf32>
+// TRITON: tt.dot %{{.*}} : tensor<16x64xf16> * tensor<64x16xf16> -> tensor<16x16xf32>
 
 // AMDG: tt.dot

@@ -34,6 +34,25 @@ KERNELS: Mapping[str, tuple[str, list[Shape]]] = {
         }}""",
         [(96,)],
     ),
+    "parts of memory that end early": (
+        """func @k(%x: memref<f32x32x64>, %y: memref<f32x32x64>)
+                attributes {subgroup_size=16, work_group_size=[64,1]} {
+            %c0 = constant 0 : index
+            %c5 = constant 5 : index
+            %c16 = constant 16 : index
+            parallel {
+                %s = subgroup_id.x : i32
+                %i = cast %s : index
+                %j = mul %i, %c16 : index
+                %a = subview %x[0:32,%j:%c5] : memref<f32x32x?,strided<1,32>>
+                %b = subview %y[0:32,%j:%c5] : memref<f32x32x?,strided<1,32>>
+                %m = cooperative_matrix_load.n.both_checked %a[%c0,%c0]
+                    : coopmatrix<f32x32x16,matrix_acc>
+                cooperative_matrix_store.n.both_checked %m, %b[%c0,%c0]
+            }
+        }""",
+        [(32, 64), (32, 64)],
+    ),
     "numbers": (
         f"""func @k(%x: memref<i32x96>, %y: memref<i32x4x96>) {_HEAD} {{
             parallel {{

@@ -51,6 +51,26 @@ def test_flash_attention(target: str) -> None:
         np.testing.assert_allclose(o[:, :, head], c @ (powers / powers.sum(0)), atol=2e-3)
 
 
+@pytest.mark.parametrize("target", ["cuda_tile", "triton"])
+def test_product(target: str) -> None:
+    """Subgroups with products of their own compute one, in steps that suit the chip."""
+    random = fresh_generator()
+    a, b = (
+        np.asfortranarray(random.standard_normal(shape).astype(np.float16))
+        for shape in ((141, 41), (41, 275))
+    )
+    c = np.full((141, 275), np.nan, np.float32, order="F")
+    ported = xtile.translate(EXAMPLES / "subgroup_gemm.ir", target, chip="sm_90")
+    xtile.run(ported, [a, b, c], grid=(2, 2))
+    np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), rtol=0, atol=1e-4)
+    text = xtile.to_text(ported, "mlir")
+    products = [line for line in text.splitlines() if "mmaf" in line or "tt.dot" in line]
+    assert len(products) == 1
+    assert "256x64xf16" in products[0]
+    assert "64x128xf16" in products[0]
+    assert ("load_view_tko" in text and "ptr_tko" not in text) == (target == "cuda_tile")
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_become_cuda_tile(name: str) -> None:
     text = xtile.to_text(translated(KERNELS[name][0], "tensorlang-to-cuda_tile"), "mlir")

@@ -32,6 +32,7 @@ from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.text.source import Source, source_of
+from xtile.transforms.join_branches import join_branches
 from xtile.transforms.split_complex import split_complex
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Mo
     Raises:
         DiagnosticError: Tiles have no counterpart of what a kernel does.
     """
-    module = split_complex(module)
+    module = join_branches(split_complex(module), diagnostics)
     source = source_of(module)
     result = with_kernels_replaced(
         module,

@@ -38,11 +38,15 @@ class Divergence:
     Args:
         body: What every work-item executes.
         group: The work-group.
+        given: The axes of values that tell subgroups apart from outside.
     """
 
-    def __init__(self, body: Block, group: WorkGroup) -> None:
+    def __init__(
+        self, body: Block, group: WorkGroup, given: Mapping[SSAValue, Axes] | None = None
+    ) -> None:
         self._group = group
-        self._axes: dict[SSAValue, Axes] = {}
+        self._given = given or {}
+        self._axes: dict[SSAValue, Axes] = dict(self._given)
         self._loops: dict[scf.WhileOp, Axes] = {}
         self._body = body
         self._is_in_map = False
@@ -111,6 +115,8 @@ class Divergence:
             around = OF_COMPONENT if _in_map(operation) else NONE
             return NONE.union(around, self._group.sizes.keys(), *operands)
         digit = self._group.digit_of_subgroup(operation)
+        if operation.results and operation.results[0] in self._given:
+            return self._given[operation.results[0]]
         if digit is not None:
             return frozenset({digit}) & self._group.sizes.keys()
         special = _RESULTS.get(operation.name)

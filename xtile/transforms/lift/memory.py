@@ -103,7 +103,7 @@ def load(operation: memref.LoadOp, widening: Widening) -> None:
     kernel, (source, *indices) = widening.kernel, operation.operands
     axes = tuple(sorted(widening.divergence.of(operation.res)))
     if not axes:
-        if widening.mask is None:
+        if widening.is_executed:
             copy(operation, kernel)
         else:
             _load_if_executed(operation, widening)
@@ -169,7 +169,7 @@ def store(operation: memref.StoreOp, widening: Widening) -> None:
     wide = widening.wide(value)
     own = _axes(at) | set(wide.axes)
     axes = tuple(sorted(own))
-    if not axes and widening.mask is None:
+    if not axes and widening.is_executed:
         copy(operation, kernel)
         return
     if not axes:

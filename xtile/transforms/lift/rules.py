@@ -39,12 +39,17 @@ def lift(body: Block, kernel: TileEmitter, group: WorkGroup) -> None:
     Raises:
         DiagnosticError: Tiles have no counterpart of an operation.
     """
-    group, divergence = _oriented(body, group)
-    widening = Widening(kernel, group, divergence)
-    widening.use(_apply, keeps_rounding=True)
+    widening = widening_of(kernel, *_oriented(body, group))
     for operation in body.ops:
         if operation.name != "gpu.return":
             widening.lift(operation)
+
+
+def widening_of(kernel: TileEmitter, group: WorkGroup, divergence: Divergence) -> Widening:
+    """What emits the operations of all work-items."""
+    widening = Widening(kernel, group, divergence)
+    widening.use(_apply, keeps_rounding=True)
+    return widening
 
 
 def _oriented(body: Block, group: WorkGroup) -> tuple[WorkGroup, Divergence]:

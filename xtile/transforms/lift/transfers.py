@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.dialects.builtin import AffineMapAttr, IndexType, VectorType
 from xdsl.ir import SSAValue
@@ -25,10 +26,12 @@ from xtile.dialects.shapes import AnyVector, vector_type
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.affine_tiles import affine_of
+from xtile.rewrite.emitter import AnyMemRef, subview
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import with_shape
 from xtile.transforms.lift.memory import accessed, positions
+from xtile.transforms.lift.rests import ends_with_rest
 from xtile.transforms.lift.shapes import ordered
 from xtile.transforms.lift.widening import Where, Wide, Widening
 from xtile.transforms.lift.work_group import OF_LANE, OF_SUBGROUPS, own_axes
@@ -49,6 +52,7 @@ class Box:
         inside: For each dimension of a matrix whether it is not checked.
         limits: The size of memory along each of its dimensions, which checks compare with.
         starts: The indices that checks compare.
+        ends_early: Whether checks compare with sizes of a part of the memory.
     """
 
     memory: SSAValue
@@ -59,6 +63,7 @@ class Box:
     inside: Sequence[bool]
     limits: Mapping[int, Where]
     starts: Mapping[int, Where]
+    ends_early: bool = False
 
 
 def _agreed(widening: Widening, index: Wide) -> Wide:
@@ -98,7 +103,9 @@ def _box(
         starts = {view.kept[d][0]: start for d, start in starts.items()}
         along = kept
     own = own_axes(type_)
-    return Box(new, at, own, list(along), type_.get_shape(), list(inside), limits, starts)
+    ends_early = view is not None and bool(checked)
+    shape = type_.get_shape()
+    return Box(new, at, own, list(along), shape, list(inside), limits, starts, ends_early)
 
 
 def _box_of(operation: _Transfer, memory: SSAValue, type_: AnyVector, widening: Widening) -> Box:
@@ -123,17 +130,22 @@ class _Tile:
         shape: Its sizes.
         split: Its sizes where each axis has a dimension of its own.
         axes: The axis of each of those.
+        steps: For each dimension of memory axes of subgroups along it, and how far apart their
+            matrices are, in ascending order.
     """
 
     first: Sequence[Index]
     shape: Sequence[int]
     split: Sequence[int]
     axes: Sequence[int]
+    steps: Mapping[int, Sequence[tuple[int, int]]]
 
 
 def _together(box: Box, axes: Sequence[int], widening: Widening) -> _Tile | None:
     """The tile that matrices are together, if subgroups have those next to their neighbours'."""
     kernel, first = widening.kernel, list[Index]()
+    if box.ends_early or not widening.is_executed:
+        return None
     steps: dict[int, dict[int, int]] = {}
     for dimension, index in enumerate(box.indices):
         if not isinstance(index, Wide):
@@ -147,6 +159,10 @@ def _together(box: Box, axes: Sequence[int], widening: Widening) -> _Tile | None
             axis: n for axis, n in zip(index.axes, affine.strides, strict=True) if n
         }
     left = set(axes) - set(box.own)
+    ordered_steps = {
+        dimension: sorted(found.items(), key=lambda item: item[1])
+        for dimension, found in steps.items()
+    }
     shape: list[int] = []
     split: list[int] = []
     order: list[int] = []
@@ -165,7 +181,58 @@ def _together(box: Box, axes: Sequence[int], widening: Widening) -> _Tile | None
         order += [*(a for a, _ in dims), axis]
     if left or any(steps.values()):
         return None
-    return _Tile(first, shape, split, order)
+    return _Tile(first, shape, split, order, ordered_steps)
+
+
+# --- subgroups that do not act ---
+
+
+def _flags(box: Box, tile: _Tile, widening: Widening) -> tuple[bool, ...]:
+    """Along which dimensions a tile is in memory for sure, also of subgroups that do not act.
+
+    These may have theirs anywhere behind those of the others, which costs a check only.
+    """
+    cut = {
+        dimension
+        for dimension, steps in tile.steps.items()
+        if any(axis in widening.rests for axis, _ in steps)
+    }
+    return tuple(
+        flag and (along not in cut or _is_within(box.memory, along, tile.first[along], size))
+        for flag, along, size in zip(box.inside, box.along, tile.shape, strict=True)
+    )
+
+
+def _is_within(memory: SSAValue, dimension: int | None, first: Index, size: int) -> bool:
+    """Whether memory is known to have so many elements along a dimension from an index on."""
+    if dimension is None:
+        return True
+    known = cast("AnyMemRef", memory.type).get_shape()[dimension]
+    return isinstance(first, int) and 0 <= first <= known - size
+
+
+def _ending(box: Box, tile: _Tile, widening: Widening) -> SSAValue | None:
+    """Memory that ends behind the matrices of subgroups that act; None if these are no tile."""
+    kernel, memory, left = widening.kernel, box.memory, dict(widening.rests)
+    sizes = [kernel.size((memory, each)) for each in range(len(box.indices))]
+    limits = list(sizes)
+    for dimension, steps in tile.steps.items():
+        for axis, step in steps:
+            rest = left.pop(axis, None)
+            if rest is None:
+                continue
+            if (axis, step) != steps[-1]:
+                return None
+            first = tile.first[dimension]
+            if not ends_with_rest(memory, dimension, first, step, rest, widening.sizes[axis]):
+                count = kernel.subtract(rest.size, rest.first)
+                end = kernel.add(first, kernel.multiply(count, step))
+                limits[dimension] = kernel.smaller(limits[dimension], end)
+    if left:
+        return None
+    if limits == sizes:
+        return memory
+    return subview(kernel, memory, [0] * len(sizes), limits)
 
 
 # --- reads and writes ---
@@ -175,9 +242,11 @@ def read(operation: TransferReadOp, widening: Widening) -> None:
     """Reads the matrix of each subgroup."""
     kernel, result = widening.kernel, operation.result
     if not widening.divergence.of(result):
-        if widening.mask is None:
+        if widening.is_executed:
             copy(operation, kernel)
             return
+        assert widening.mask is not None, "without a mask all execute it"
+        executed = widening.any(widening.mask).value
         type_ = result.type
 
         def nothing() -> SSAValue:
@@ -186,7 +255,7 @@ def read(operation: TransferReadOp, widening: Widening) -> None:
         def there() -> SSAValue:
             return _copied(operation, widening)
 
-        kernel.define(result, kernel.choose(widening.any(widening.mask).value, there, nothing))
+        kernel.define(result, kernel.choose(executed, there, nothing))
         return
     box = _box_of(operation, operation.source, vector_type(result), widening)
     axes, padding = widening.divergence.axes(result), widening.wide(operation.padding)
@@ -196,7 +265,7 @@ def read(operation: TransferReadOp, widening: Widening) -> None:
 def read_box(box: Box, axes: Sequence[int], padding: Wide, widening: Widening) -> Wide:
     """The matrices of subgroups: one tile if they lie side by side, else all their elements."""
     kernel = widening.kernel
-    tile = _together(box, axes, widening) if widening.mask is None and not padding.axes else None
+    tile = None if padding.axes else _together(box, axes, widening)
     if tile is None:
         kernel.remark(
             "the tiles of subgroups are gathered, because nothing tells that they lie side by side"
@@ -209,7 +278,7 @@ def read_box(box: Box, axes: Sequence[int], padding: Wide, widening: Widening) -
         [kernel.as_value(index) for index in tile.first],
         padding.value,
         VectorType(padding.element, tile.shape),
-        truth_attribute(tuple(box.inside)),
+        truth_attribute(_flags(box, tile, widening)),
         _map(box),
     )
     value = kernel.reshape(kernel.emit(new).result, tile.split)
@@ -287,7 +356,7 @@ def write(operation: TransferWriteOp, widening: Widening) -> None:
     kernel = widening.kernel
     wide = widening.wide(operation.vector)
     differs = widening.divergence.of_all((*operation.operands, operation.source))
-    if not differs and widening.mask is None:
+    if not differs and widening.is_executed:
         copy(operation, kernel)
         return
     if not differs:
@@ -308,15 +377,16 @@ def write_box(box: Box, wide: Wide, widening: Widening) -> None:
     given = [wide, *places, *([] if inside is None else [inside])]
     axes = sorted({axis for each in given for axis in each.axes} & known.keys())
     wide = widening.aligned(wide, axes, known)
-    tile = _together(box, axes, widening) if widening.mask is None else None
-    if tile is not None:
+    tile = _together(box, axes, widening)
+    memory = None if tile is None else _ending(box, tile, widening)
+    if tile is not None and memory is not None:
         if len(axes) > len(box.own):
             kernel.remark("tiles of subgroups that lie side by side are written as one tile")
         order = [wide.axes.index(axis) for axis in tile.axes]
         value = kernel.reshape(kernel.transposed(wide.value, order), tile.shape)
         at = [kernel.as_value(index) for index in tile.first]
-        flags = truth_attribute(tuple(box.inside))
-        kernel.emit(TransferWriteOp(value, box.memory, at, flags, None, permutation_map=_map(box)))
+        flags = truth_attribute(_flags(box, tile, widening))
+        kernel.emit(TransferWriteOp(value, memory, at, flags, None, permutation_map=_map(box)))
         return
     kernel.remark(
         "the tiles of subgroups are scattered, because nothing tells that they lie side by side"

@@ -105,6 +105,19 @@ class MovingView:
         return result
 
 
+@dataclass(frozen=True)
+class Rest:
+    """The subgroups along an axis that act, where they are the last ones of more.
+
+    Attributes:
+        first: The number of the first one.
+        size: How many there are; the first one is one of them.
+    """
+
+    first: Index
+    size: Index
+
+
 class Widening(Predication[TileEmitter, Wide]):
     """Emits what all work-items of a work-group do together.
 
@@ -114,6 +127,7 @@ class Widening(Predication[TileEmitter, Wide]):
         divergence: The axes of the source's values.
 
     Attributes:
+        rests: Where fewer subgroups act than an axis has, which ones.
         lane: The lane that acts for each component of a matrix; None where all lanes do.
         views: What has become of memrefs that differ between work-items.
         blocks: The memory of descriptors of blocks, and where these begin.
@@ -125,6 +139,8 @@ class Widening(Predication[TileEmitter, Wide]):
         self.divergence = divergence
         self.sizes = dict(group.sizes)
         self.lane: Wide | None = None
+        self.rests: dict[int, Rest] = {}
+        self._acting: Wide | None = None
         self.views: dict[SSAValue, MovingView] = {}
         self.blocks: dict[SSAValue, tuple[SSAValue, list[Where]]] = {}
         self._values: dict[SSAValue, Wide] = {}
@@ -362,10 +378,26 @@ class Widening(Predication[TileEmitter, Wide]):
     def bounds(self, loop: scf.ForOp) -> Sequence[SSAValue]:
         """The bounds of a loop, which runs not at all where nobody executes it."""
         first, last, step = super().bounds(loop)
-        if self.mask is None or constant_of(loop.ub) is not None:
+        if self.mask is None or self.is_executed or constant_of(loop.ub) is not None:
             return first, last, step
         executed = self.any(self.mask).value
         return first, self.kernel.pure(SelectOp, executed, last, first), step
+
+    def leave_out(self, axis: int, rest: Rest) -> None:
+        """Lets only the first subgroups along an axis act in all that follows."""
+        assert self.is_executed, "they act in all of the code, or in none of it"
+        self.rests[axis] = rest
+        count = self.kernel.subtract(rest.size, rest.first)
+        acts = self.compared("slt", self.line(axis), self.as_wide(count))
+        self.mask = self._acting = acts if self.mask is None else self.both(self.mask, acts)
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether some work-item certainly executes the current operation.
+
+        Then the mask is only that of subgroups that do not act at all.
+        """
+        return self.mask is self._acting
 
 
 def axes_of(values: Iterable[Wide]) -> tuple[int, ...]:

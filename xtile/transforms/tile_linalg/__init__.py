@@ -27,9 +27,11 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
+from xtile.transforms.join_branches import join_branches
 from xtile.transforms.split_complex import split_complex
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
+from xtile.transforms.tile_linalg.products import use_hints_of_contractions
 from xtile.transforms.tile_linalg.rules import RULES
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def tile_linalg(
     Raises:
         DiagnosticError: A kernel cannot be written with tiles.
     """
-    module = split_complex(module)
+    module = join_branches(split_complex(module), diagnostics)
     source = source_of(module)
     return with_kernels_replaced(
         module,
@@ -74,6 +76,7 @@ def _tiled(
     kernel.facts.add_promises(body)
     with kernel.in_function(body):
         kernel.translate_block(old)
+    use_hints_of_contractions(kernel, body)
     size = DenseArrayBase.from_list(i32, [1, 1, 1])
     result = FuncOp.create(
         properties=function.properties | {"known_block_size": size},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
@@ -14,11 +15,14 @@ from xdsl.dialects.builtin import (
     i16,
     i32,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from xtile.dialects.core import GemmOp
-from xtile.dialects.vector.contractions import product_of_matrices
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
+from xtile.dialects.walk import walk
 from xtile.rewrite.indices import Index
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import ProductTile
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.transforms.tile_linalg import tiles
@@ -64,7 +68,7 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     of_b = (1, 0) if operation.transpose_b is not None else (0, 1)
     types = _types(a.element, b.element, update.wide)
     limits = (size_of(kernel, (c, 0), (a, of_a[0])), size_of(kernel, (c, 1), (b, of_b[1])))
-    product = _product_tile(kernel, part_of(types.a), limits)
+    product = product_tile(kernel, part_of(types.a), [_limit(size) for size in limits])
     rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
     columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
     depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
@@ -139,9 +143,15 @@ def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:
     return _Types(wide, wide, wide)
 
 
-def _product_tile(kernel: Kernel, factor: Attribute, sizes: Sequence[Index]) -> ProductTile:
-    """The largest tiles that a product of these sizes fills; else those that it fills best."""
-    rows, columns = (_limit(size) for size in sizes)
+def product_tile(kernel: Kernel, factor: Attribute, limits: Sequence[int | None]) -> ProductTile:
+    """The largest tiles that a product fills; else those that it fills best.
+
+    Args:
+        kernel: The kernel that is built.
+        factor: The type of the factors' elements.
+        limits: How many rows and columns the product has at most; None if nobody knows.
+    """
+    rows, columns = limits
     known = kernel.target.tiles.products_of(factor)
     areas = {
         tile: min(tile.rows, rows or tile.rows) * min(tile.columns, columns or tile.columns)
@@ -164,6 +174,22 @@ def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: b
     """
     hints = kernel.target.tiles.product_hints(factor, area)
     kernel.use_hints(_PRODUCT + area, replace(hints, occupancy=None) if has_steps else hints)
+
+
+def use_hints_of_contractions(kernel: Kernel, body: Block) -> None:
+    """Compiles a kernel whose products nobody has counted yet, as what subgroups multiply.
+
+    Their results are in registers together, so that they count as one.
+    """
+    if kernel.hints[0] >= _PRODUCT:
+        return
+    areas: dict[Attribute, int] = {}
+    for operation in (each for outer in body.ops for each in walk(outer)):
+        if isinstance(operation, ContractionOp):
+            factor = value_type(operation.lhs.type)
+            areas[factor] = areas.get(factor, 0) + prod(shape_of(operation.result.type))
+    for factor, area in areas.items():
+        use_product_hints(kernel, factor, power_of_two(area))
 
 
 def _depth(size: Index, most: int, edges: int) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xtile.dialects.arith.comparisons import CMPI_PREDICATES
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.cuda_tile.ops import control_flow, loops
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.memory_order import Carried, State
@@ -137,9 +139,33 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
 
 
 def _if(operation: scf.IfOp, lowering: Lowering) -> None:
-    regions = [operation.true_region, operation.false_region]
     condition = lowering.value(operation.cond)
-    _branch(operation, lowering, condition, [_body_of(region, lowering) for region in regions])
+    bodies = [_body_of(region, lowering) for region in operation.regions]
+    bounds = dict(_bounds(operation.cond, lowering))
+    chosen = bodies[0]
+
+    def body() -> Sequence[SSAValue]:
+        assert chosen is not None, "only the second region may be left out"
+        with lowering.facts.bounded(bounds):
+            return chosen()
+
+    _branch(operation, lowering, condition, [body, *bodies[1:]])
+
+
+def _bounds(condition: SSAValue, lowering: Lowering) -> Iterator[tuple[SSAValue, Index]]:
+    """Indices with a size of memory that is greater where a condition holds."""
+    owner = condition.owner
+    if isinstance(owner, arith.AndIOp):
+        for operand in owner.operands:
+            yield from _bounds(operand, lowering)
+    if isinstance(owner, arith.CmpiOp) and owner.predicate.value.data == _LESS_THAN:
+        value, bound = (lowering.number(operand) for operand in owner.operands)
+        is_size = isinstance(bound, int) or isinstance(owner.rhs.owner, memref.DimOp)
+        if isinstance(value, SSAValue) and is_size:
+            yield value, bound
+
+
+_LESS_THAN = CMPI_PREDICATES.index("slt")
 
 
 Body = Callable[[], Sequence[SSAValue]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from math import lcm
 
 from typing_extensions import override
@@ -26,6 +28,16 @@ class IndexFacts(Facts):
     def learn_bound(self, value: SSAValue, bound: Index) -> None:
         """Records a number that is greater than a value."""
         self._bounds[value] = bound
+
+    @contextmanager
+    def bounded(self, bounds: Mapping[SSAValue, Index]) -> Generator[None]:
+        """Knows for a while numbers that are greater than values."""
+        before = self._bounds
+        self._bounds = {**before, **bounds}
+        try:
+            yield
+        finally:
+            self._bounds = before
 
     def learn_divisor(self, value: SSAValue, divisor: int) -> None:
         """Records that a value is a multiple of a positive number, beside what is known of it."""

@@ -25,6 +25,7 @@ from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import use_rules
 from xtile.transforms.tile_linalg.foreach.matrix_operations import matrix_of, replaced
 from xtile.transforms.tile_linalg.foreach.pattern import Turns, dimensions_of, is_numbering
+from xtile.transforms.tile_linalg.foreach.side_by_side import tiles_side_by_side
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import Span
@@ -35,11 +36,13 @@ _Rule: TypeAlias = Callable[[Any, Kernel], None]
 
 def matrices(operation: ParallelOp, turns: Turns | None, kernel: Kernel) -> None:
     """Translates code that each subgroup executes, or that subgroups execute in turn."""
+    dimensions = [] if turns is None else dimensions_of(turns.loop, kernel)
+    if turns is not None and tiles_side_by_side(turns, dimensions, kernel):
+        return
     with kernel.using(RuleTable(_RULES, otherwise=_of_others(kernel.rules))):
         if turns is None:
             kernel.translate_block(operation.body.block)
             return
-        dimensions = dimensions_of(turns.loop, kernel)
         with ExitStack() as loops:
             for dimension in dimensions:
                 loop = loops.enter_context(kernel.loop(0, dimension.size, name="tile"))

@@ -1,0 +1,240 @@
+"""How fast kernels of subgroups run as tiles on an NVIDIA GPU: the yardstick is PyTorch.
+
+    python benchmarks/subgroups_on_nvidia.py --compile DIRECTORY    anywhere with tileiras
+    python benchmarks/subgroups_on_nvidia.py --cubins DIRECTORY     on a GPU with PyTorch
+
+The kernels are those of examples/, with promises of how memory is aligned, as a launch from the
+source finds them out by itself. Kernel and rival are measured as in nvidia_gpu.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from measuring import conditions, print_table
+from nvidia_gpu import CHIP, Workload, column_major, measure
+from nvidia_gpu_kernels import Kernel
+
+import xtile
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+TYPES = ("f16", "bf16")
+
+SIZES = (4096, 8192)
+"""Rows, columns and depth of products."""
+
+BLOCKS = ((128, 128), (128, 256), (256, 128), (256, 256))
+"""Rows and columns of the block of a work-group, whose subgroups have 32 x 32 elements each."""
+
+HEADS, LENGTH, WIDTH = 64, 4096, 64
+"""Of attention: how many heads, queries and keys of each, and elements of one."""
+
+COLUMN, COLUMNS = 32768, 8192
+"""The size of a column of softmax, and how many there are."""
+
+_PROMISES = {
+    "%A: memref<f16x?x?>": "%A: memref<f16x?x?> {alignment=128, stride_gcd=[1,8]}",
+    "%B: memref<f16x?x?>": "%B: memref<f16x?x?> {alignment=128, stride_gcd=[1,8]}",
+    "%C: memref<f32x?x?>": (
+        "%C: memref<f32x?x?> {alignment=128, shape_gcd=[4,1], stride_gcd=[1,4]}"
+    ),
+    "%X: memref<f32x?x?>": "%X: memref<f32x?x?> {alignment=128, stride_gcd=[1,4]}",
+    "%Y: memref<f32x?x?>": "%Y: memref<f32x?x?> {alignment=128, stride_gcd=[1,4]}",
+    "stride_gcd=[1,$d,$d]": "alignment=128, stride_gcd=[1,$d,$d]",
+}
+"""What is promised of arguments."""
+
+
+def _replaced(text: str, words: dict[str, str]) -> str:
+    for old, new in words.items():
+        text = text.replace(old, new)
+    return text
+
+
+def example(name: str) -> Kernel:
+    """An example, with promises."""
+    return Kernel(name, _replaced((EXAMPLES / f"{name}.ir").read_text(), _PROMISES))
+
+
+def subgroup_gemm(type: str, rows: int, columns: int) -> Kernel:
+    """The product by subgroups with other blocks, whose result has the type of the factors."""
+    text = _replaced(
+        example("subgroup_gemm").text,
+        {
+            "[64,8]": f"[{rows // 2},{columns // 32}]",
+            "%block_rows = constant 128": f"%block_rows = constant {rows}",
+            "%block_columns = constant 256": f"%block_columns = constant {columns}",
+            "memref<f32x?x?> {alignment=128, shape_gcd=[4,1], stride_gcd=[1,4]}": (
+                "memref<f16x?x?> {alignment=128, shape_gcd=[8,1], stride_gcd=[1,8]}"
+            ),
+            "cooperative_matrix_store.n.both_checked %ab": (
+                "%rounded = cast %ab : coopmatrix<f16x32x32,matrix_acc>\n"
+                "        cooperative_matrix_store.n.both_checked %rounded"
+            ),
+        },
+    ).replace("f16x", f"{type}x")
+    return Kernel(f"subgroup_gemm_{type}_{rows}_{columns}", text)
+
+
+KERNELS = [
+    *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
+    *map(example, ("coopmatrix_gemm", "flash_attention", "softmax")),
+]
+
+
+# --- what is measured ---
+
+
+def product(torch: Any, type: str, size: int, rows: int, columns: int) -> Workload:
+    """A large product; PyTorch multiplies the transposed matrices, which are row-major."""
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[type]
+    a, b, c = (column_major(torch, size, size, dtype=dtype) for _ in range(3))
+    out = torch.empty_like(c.T)
+    # One rounding of the result, and sums in f32 in any order.
+    tolerance = (2**-8 if type == "bf16" else 2**-11) + size * 2**-24
+    return Workload(
+        subgroup_gemm(type, rows, columns),
+        f"subgroup_gemm {type} {size}^3, work-groups of {rows} x {columns}",
+        (a, b, c),
+        (size // rows, size // columns),
+        2 * size**3,
+        "TFLOP/s",
+        lambda: torch.matmul(b.T, a.T, out=out),
+        lambda: _error_of_product(torch, a, b, lambda rows: c[rows]),
+        tolerance,
+        4 if size > 4096 else 12,
+    )
+
+
+def _error_of_product(torch: Any, a: Any, b: Any, c: Callable[[Any], Any]) -> float:
+    """The largest error of a part of the rows, relative to the sum of absolute values."""
+    rows = torch.randperm(a.shape[0], device="cuda")[:256]
+    exact = a[rows].double() @ b.double()
+    scale = a[rows].double().abs() @ b.double().abs()
+    return float(((c(rows).double() - exact).abs() / scale).max())
+
+
+def updated_product(torch: Any, size: int) -> Workload:
+    """C := A B + 0 C with an f32 result, as coopmatrix_gemm computes it."""
+    a, b = (column_major(torch, size, size, dtype=torch.float16) for _ in range(2))
+    c = column_major(torch, size, size, dtype=torch.float32)
+    out = torch.empty(size, size, dtype=torch.float16, device="cuda")
+    return Workload(
+        example("coopmatrix_gemm"),
+        f"coopmatrix_gemm f16 to f32 {size}^3, work-groups of 128 x 64",
+        (1.0, a, b, 0.0, c),
+        (size // 128, size // 64),
+        2 * size**3,
+        "TFLOP/s",
+        lambda: torch.matmul(b.T, a.T, out=out),
+        lambda: _error_of_product(torch, a, b, lambda rows: c[rows]),
+        size * 2**-24,
+        12,
+    )
+
+
+def attention(torch: Any) -> Workload:
+    """Attention that is not causal; PyTorch takes its fastest way."""
+    q, k, v, o = (column_major(torch, WIDTH, LENGTH, HEADS, dtype=torch.float16) for _ in range(4))
+    rows = [each.permute(2, 1, 0)[None] for each in (q, k, v)]
+    scale = WIDTH**-0.5
+
+    def rival() -> Any:
+        return torch.nn.functional.scaled_dot_product_attention(*rows, scale=scale)
+
+    def error() -> float:
+        a, b, c = (each[0, :4].double() for each in rows)
+        exact = torch.softmax(scale * (a @ b.transpose(1, 2)), 2) @ c
+        return float((o.permute(2, 1, 0)[:4].double() - exact).abs().max())
+
+    return Workload(
+        example("flash_attention"),
+        f"flash_attention f16, {HEADS} heads of {LENGTH} x {WIDTH}",
+        (q, k, v, o, scale),
+        (LENGTH // 64, HEADS),
+        4 * HEADS * LENGTH**2 * WIDTH,
+        "TFLOP/s",
+        rival,
+        error,
+        2e-3,
+        4,
+    )
+
+
+def softmax(torch: Any) -> Workload:
+    """The softmax of columns."""
+    x, y = (column_major(torch, COLUMN, COLUMNS, dtype=torch.float32) for _ in range(2))
+
+    def error() -> float:
+        exact = torch.softmax(x[:, :512].double(), 0)
+        return float(((y[:, :512].double() - exact).abs() / exact).max())
+
+    return Workload(
+        example("softmax"),
+        f"softmax f32, {COLUMNS} columns of {COLUMN}",
+        (x, y),
+        (COLUMNS // 8,),
+        8 * COLUMN * COLUMNS,
+        "TB/s",
+        lambda: torch.softmax(x.T, 1),
+        error,
+        1e-5,
+        4,
+    )
+
+
+def compile_all(directory: Path) -> None:
+    """Compiles every kernel to a cubin with its sidecar."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for kernel in KERNELS:
+        xtile.compile(kernel.text, directory / f"{kernel.name}.cubin", chip=CHIP)
+
+
+def run_all(cubins: Path, only: str) -> None:
+    """Prints the table."""
+    import torch
+
+    makers: Sequence[Callable[[], Workload]] = [
+        *(
+            lambda t=type, s=size, b=block: product(torch, t, s, *b)
+            for size in SIZES
+            for type in TYPES
+            for block in BLOCKS
+        ),
+        lambda: updated_product(torch, SIZES[0]),
+        lambda: attention(torch),
+        lambda: softmax(torch),
+    ]
+    rows: list[list[str]] = []
+    for make in makers:
+        workload = make()
+        if only in workload.name:
+            rows.append(measure(torch, workload, cubins))
+        del workload
+        torch.cuda.empty_cache()
+    name = torch.cuda.get_device_name()
+    headings = ["kernel", "xtile", "PyTorch", "ratio", "error"]
+    print_table(f"{name}, {conditions('torch')}", headings, rows)
+
+
+def main() -> None:
+    """Compiles the kernels, or runs them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compile", type=Path, metavar="DIRECTORY")
+    parser.add_argument("--cubins", type=Path, metavar="DIRECTORY")
+    parser.add_argument("--only", default="", help="part of the names of the rows to print")
+    options = parser.parse_args()
+    if options.compile is not None:
+        compile_all(options.compile)
+    elif options.cubins is not None:
+        run_all(options.cubins, options.only)
+    else:
+        parser.error("one of --compile and --cubins is needed")
+
+
+if __name__ == "__main__":
+    main()
