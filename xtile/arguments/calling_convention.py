@@ -45,9 +45,9 @@ from xtile.dialects.core.signature import (
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace as GpuAddressSpace
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.tensorlang.attributes import AddressSpace
 from xtile.dialects.tensorlang.types import BOOL, INDEX, GroupType, MemrefType, is_number
-from xtile.semantics.upstream.numbers import is_pointer
 
 _TILE = "cuda_tile.tile"
 

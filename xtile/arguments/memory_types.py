@@ -17,8 +17,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.semantics.upstream.numbers import POINTER, Kind, Number, is_pointer, number_of
+from xtile.semantics.upstream.numbers import POINTER, Kind, Number, number_of
 
 DYNAMIC: int = DYNAMIC_INDEX
 """Stands for what a type leaves open in shapes and strides."""

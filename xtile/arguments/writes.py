@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.effects import written_operands
+from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 
 _Sources: TypeAlias = "dict[SSAValue, frozenset[int]]"
@@ -25,7 +26,9 @@ _Sources: TypeAlias = "dict[SSAValue, frozenset[int]]"
 
 def written_parameters(function: Operation) -> frozenset[int]:
     """The indices of the memref and group parameters that an operation may write to."""
-    if any(is_pointer(value.type) for value in _values(function)) or _writes_addresses(function):
+    if any(_is_of_pointers(value.type) for value in _values(function)) or _writes_addresses(
+        function
+    ):
         return _of_parameters(function, written_pointers(function))
     written: set[int] = set()
     for operation in function.walk():
@@ -106,19 +109,16 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
 _TILES = ("cuda_tile.tile", TensorType.name, VectorType.name)
 
 
-def is_pointer(type: Attribute) -> bool:
+def _is_of_pointers(type: Attribute) -> bool:
     """Whether a value is a pointer, or a tile of pointers."""
     is_tile = type.name in _TILES
     element: Attribute = getattr(type, "element_type", type) if is_tile else type
-    return element.name in _POINTERS
-
-
-_POINTERS = ("core.ptr", "cuda_tile.ptr", "tt.ptr")
+    return is_pointer(element)
 
 
 def _leads_to_memory(type: Attribute) -> bool:
     """Whether a value of a type is an address, or may be one."""
-    if is_pointer(type) or isinstance(type, MemRefType | UnrankedMemRefType):
+    if _is_of_pointers(type) or isinstance(type, MemRefType | UnrankedMemRefType):
         return True
     if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
         return True

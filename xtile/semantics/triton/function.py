@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
@@ -16,7 +17,7 @@ from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.triton.compiler import compiler_for
-from xtile.semantics.upstream.numbers import is_pointer, number_of
+from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Value
 
 

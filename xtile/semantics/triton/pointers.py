@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.triton.tensors import number_in, pointee_storage
 from xtile.semantics.upstream.casts import bitcast
 from xtile.semantics.upstream.elementwise import apply
-from xtile.semantics.upstream.numbers import is_pointer
 from xtile.semantics.values import Value
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.promises import report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.triton.tensors import pointee_storage
-from xtile.semantics.upstream.numbers import is_pointer
 from xtile.semantics.values import Array
 
 _CONTIGUITY, _CONSTANCY, _DIVISIBILITY = "tt.contiguity", "tt.constancy", "tt.divisibility"

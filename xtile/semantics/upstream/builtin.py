@@ -12,12 +12,13 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Group, Mask, View
 from xtile.semantics.state import State
 from xtile.semantics.upstream.memref_views import changed
-from xtile.semantics.upstream.numbers import is_pointer, memref_type, number_of
+from xtile.semantics.upstream.numbers import memref_type, number_of
 
 
 def _element_dtype(type_: Attribute) -> np.dtype[Any]:

@@ -29,6 +29,7 @@ from xtile.dialects.gpu.subgroup_sizes import (
     given_subgroup_size,
 )
 from xtile.dialects.linalg.kernels import first_of_linalg
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.arguments import (
     Argument,
     GroupArgument,
@@ -43,7 +44,7 @@ from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.memory import Group
 from xtile.semantics.upstream.allocation import attributions
-from xtile.semantics.upstream.numbers import is_pointer, memref_type, number_of
+from xtile.semantics.upstream.numbers import memref_type, number_of
 from xtile.semantics.upstream.unspecified import FollowingUpstream
 from xtile.semantics.values import Value
 

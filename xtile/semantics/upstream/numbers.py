@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.semantics.rounding import f64_to_f32_by_odd
 from xtile.semantics.values import Array, Value, choose, contiguous, is_exact
 
@@ -200,8 +201,6 @@ COMPLEX: dict[int, np.dtype[Any]] = {
 POINTER = Number("ptr", Kind.INTEGER, 64, np.dtype(np.int64))
 """How pointers are held."""
 
-_POINTER_TYPES = ("core.ptr", "cuda_tile.ptr", "tt.ptr")
-
 _LARGEST_INTEGER = 64
 
 
@@ -228,11 +227,6 @@ def number_of(type: Attribute) -> Number:
     if text not in FLOATS:
         raise ValueError(f"values of type {text} cannot be computed")
     return FLOATS[text]
-
-
-def is_pointer(type: Attribute) -> bool:
-    """Whether a type is that of a pointer; importing the dialect is not needed to tell."""
-    return type.name in _POINTER_TYPES
 
 
 def _integer(text: str, bits: int) -> Number:
