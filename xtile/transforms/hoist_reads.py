@@ -11,6 +11,7 @@ from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
@@ -19,7 +20,6 @@ from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.arguments import argument_of, is_noalias
 from xtile.dialects.effects import leaves_memory, only_reads, synchronizes, written_operands
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.vector.transfers import TransferReadOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.kernels import kernels_of

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, ModuleOp, f32, f64, i32, i64
+from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
@@ -19,7 +20,6 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
-from xtile.dialects.vector.transfers import TransferReadOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
@@ -141,7 +141,7 @@ class _Uniting(TileEmitter):
         assert isinstance(second, TransferReadOp)
         flags = zip(first.in_bounds.data, second.in_bounds.data, strict=True)
         inside = ArrayAttr([x if x == y else BoolAttr.from_bool(False) for x, y in flags])
-        read = TransferReadOp.create(
+        read = type(first).create(
             operands=first.operands,
             result_types=[with_shape(a.type, shape)],
             properties=first.properties | {"in_bounds": inside},
