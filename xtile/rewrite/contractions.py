@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import cast
 
 from xdsl.dialects.arith import TruncFOp
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr
+from xdsl.dialects.scf import YieldOp
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
 
@@ -127,3 +128,30 @@ def iteration_sizes(operation: ContractionOp, maps: Maps) -> dict[int, int]:
     """How often each iteration of a contraction runs."""
     sizes = dict(zip(maps[0], shape_of(operation.lhs.type), strict=True))
     return sizes | dict(zip(maps[1], shape_of(operation.rhs.type), strict=True))
+
+
+def is_of_matrices(product: ContractionOp) -> bool:
+    """Whether a product adds several numbers up: one that adds none is done element by element."""
+    matrices = as_matrices(product)
+    return matrices is not None and matrices[0].shape[-1] > 1
+
+
+def feeds_another(product: ContractionOp, products: Iterable[ContractionOp]) -> bool:
+    """Whether a factor of another product is computed from one in the same iteration."""
+    others = set[Operation](products)
+    reached, left = set[Operation](), [product.results[0]]
+    while left:
+        for use in left.pop().uses:
+            user = use.operation
+            if user in others and use.index < _ACCUMULATOR:
+                return True
+            # What a block hands on is a result of the operation around it.
+            following = user.parent_op() if isinstance(user, YieldOp) else user
+            if following is not None and following not in others and following not in reached:
+                reached.add(following)
+                left += following.results
+    return False
+
+
+_ACCUMULATOR = 2
+"""The number of the operand to which a product is added."""

@@ -21,6 +21,7 @@ from xtile.dialects.core import GemmOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
 from xtile.dialects.walk import walk
+from xtile.rewrite.contractions import feeds_another, is_of_matrices
 from xtile.rewrite.indices import Index
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import ProductTile
@@ -179,15 +180,20 @@ def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: b
 def use_hints_of_contractions(kernel: Kernel, body: Block) -> None:
     """Compiles a kernel whose products nobody has counted yet, as what subgroups multiply.
 
-    Their results are in registers together, so that they count as one.
+    Their results are in registers together, so that they count as one. What products of products
+    are compiled as is known when their shapes are.
     """
     if kernel.hints[0] >= _PRODUCT:
         return
+    operations = (each for outer in body.ops for each in walk(outer))
+    found = [each for each in operations if isinstance(each, ContractionOp)]
+    products = [each for each in found if is_of_matrices(each)]
+    if any(feeds_another(each, products) for each in products):
+        return
     areas: dict[Attribute, int] = {}
-    for operation in (each for outer in body.ops for each in walk(outer)):
-        if isinstance(operation, ContractionOp):
-            factor = value_type(operation.lhs.type)
-            areas[factor] = areas.get(factor, 0) + prod(shape_of(operation.result.type))
+    for product in products:
+        factor = value_type(product.lhs.type)
+        areas[factor] = areas.get(factor, 0) + prod(shape_of(product.result.type))
     for factor, area in areas.items():
         use_product_hints(kernel, factor, power_of_two(area))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
 from xdsl.dialects.memref import AllocaOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute
 
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
 from xtile.dialects.core.signature import source_signature
@@ -19,7 +19,7 @@ from xtile.dialects.shapes import shape_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
-from xtile.rewrite.contractions import as_matrices
+from xtile.rewrite.contractions import feeds_another, is_of_matrices
 from xtile.targets.target import Hints, Target, TilePolicy
 
 _OWN_CHOICE = Hints(num_worker_warps_per_cta=4)
@@ -67,7 +67,7 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
         return {}
     products: dict[Attribute, list[ContractionOp]] = {}
     for each in walk(function):
-        if isinstance(each, ContractionOp) and _is_of_matrices(each):
+        if isinstance(each, ContractionOp) and is_of_matrices(each):
             products.setdefault(value_type(each.lhs.type), []).append(each)
     found = [_hints(target.tiles, factor, own) for factor, own in products.items()]
     largest = max(found, key=lambda each: each.num_worker_warps_per_cta or 0, default=Hints())
@@ -77,37 +77,12 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
     return {name: IntegerAttr(number, i32) for name, number in given.items() if number is not None}
 
 
-def _is_of_matrices(product: ContractionOp) -> bool:
-    """Whether a product adds several numbers up: one that adds none is done element by element."""
-    matrices = as_matrices(product)
-    return matrices is not None and matrices[0].shape[-1] > 1
-
-
 def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionOp]) -> Hints:
     """Those for all products of a type of factors."""
     shapes = [shape_of(each.results[0]) for each in products]
     area = sum(map(prod, shapes))
-    if any(_feeds_another(each, set(products)) for each in products):
+    if any(feeds_another(each, products) for each in products):
         chained = tiles.chained_hints(min(shape[-2:][0] for shape in shapes), area)
         if chained is not None:
             return chained
     return replace(tiles.product_hints(factor, 1 << (area - 1).bit_length()), occupancy=None)
-
-
-def _feeds_another(product: ContractionOp, others: Collection[Operation]) -> bool:
-    """Whether a factor of another product in the same block is computed from one."""
-    block = product.parent
-    reached, left = set[Operation](), [product.results[0]]
-    while block is not None and left:
-        for use in left.pop().uses:
-            user = block.find_ancestor_op_in_block(use.operation)
-            if user in others and use.index < _ACCUMULATOR:
-                return True
-            if user is not None and user not in others and user not in reached:
-                reached.add(user)
-                left += user.results
-    return False
-
-
-_ACCUMULATOR = 2
-"""The number of the operand to which a product is added."""
