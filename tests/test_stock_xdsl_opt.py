@@ -59,7 +59,12 @@ FIRST = {
 """By the language or level that a pass takes, the pass that leads there."""
 
 
-OF_SUBGROUPS = ("xegpu-subgroup-to-core", "xegpu-to-lane", "xegpu-to-subgroup")
+OF_SUBGROUPS = (
+    "xegpu-subgroup-to-core",
+    "xegpu-to-lane",
+    "xegpu-to-subgroup",
+    "xegpu-to-xegpu",
+)
 """The passes that are tried on XeGPU at level subgroup."""
 
 OF_WORK_GROUPS = (
@@ -111,11 +116,15 @@ RESULTS = {
     "triton-to-core": "tile",
     "cuda_tile-to-core": "tile",
     "xegpu": "lane",
+    "xegpu-subgroup": "lane",
     "xegpu-subgroup-to-core": "subgroup",
     "xegpu-to-core": "tile",
     "xegpu-work-group-to-core": "tile",
 }
-"""What functions a pass leaves, or at which level; "block" where nothing is said."""
+"""What functions a pass leaves, or at which level; "block" where nothing is said.
+
+XeGPU says no level of its kernels, like kernels of lanes.
+"""
 
 
 def found_in(text: str) -> str:

@@ -114,6 +114,23 @@ SOME_LEFT = {
       %next = arith.subf %b, %one : vector<4x16x32xf32>
       scf.yield %next : vector<4x16x32xf32>
     }""",
+    "a loop that hands on what it was given": """
+    %r, %last = scf.while (%b = %a) : (vector<4x16x32xf32>)
+        -> (vector<4x16x32xf32>, vector<4x16x32xf32>) {
+      %total = vector.extract %b[0, 0, 0] : f32 from vector<4x16x32xf32>
+      %goes_on = arith.cmpf ogt, %total, %s : f32
+      %c:2 = scf.if %goes_on -> (vector<4x16x32xf32>, vector<4x16x32xf32>) {
+        %one = arith.constant dense<1.0> : vector<4x16x32xf32>
+        %next = arith.subf %b, %one : vector<4x16x32xf32>
+        scf.yield %next, %a : vector<4x16x32xf32>, vector<4x16x32xf32>
+      } else {
+        scf.yield %a, %b : vector<4x16x32xf32>, vector<4x16x32xf32>
+      }
+      scf.condition(%goes_on) %c#0, %c#1 : vector<4x16x32xf32>, vector<4x16x32xf32>
+    } do {
+    ^bb0(%b: vector<4x16x32xf32>, %unused: vector<4x16x32xf32>):
+      scf.yield %b : vector<4x16x32xf32>
+    }""",
 }
 
 

@@ -266,8 +266,9 @@ class Rebuilder:
         """A block whose arguments are what those of `old` have become."""
         block = Block(arg_types=types)
         if old is not None:
-            for was, becomes in zip(old.args, block.args, strict=True):
-                self.define(was, becomes)
+            with self.at_end_of(block):  # `define` may emit operations.
+                for was, becomes in zip(old.args, block.args, strict=True):
+                    self.define(was, becomes)
         return block
 
     def keep(self, operation: Operation) -> None:
