@@ -21,7 +21,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
-from tests.seeds import begin_run, note_on_repeating
+from tests.seeds import begin_run, has_drawn, note_on_repeating
 from tests.triton_releases.folders import ALL_VARIABLE, RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
@@ -131,7 +131,10 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Repeats a test that draws random numbers, until it fails or has run as often as is wanted."""
+    """Repeats a test that draws random numbers, until it fails or has run as often as is wanted.
+
+    A test of a module that draws numbers may draw none itself; then it runs once.
+    """
     runs = item.config.getoption("--random-runs")
     if runs == 1 or item.get_closest_marker("random") is None:
         return None
@@ -142,7 +145,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
         begin_run()
         item._initrequest()  # Its fixtures are made anew.
         reports = runtestprotocol(item, log=False, nextitem=nextitem)
-        if any(report.failed for report in reports):
+        if any(report.failed for report in reports) or not (is_property(item) or has_drawn()):
             break
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)

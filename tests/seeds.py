@@ -17,10 +17,12 @@ import numpy as np
 SEED_VARIABLE = "XTILE_TEST_SEED"
 
 _calls: Counter[str] = Counter()
+"""How often each test asked for a generator, and all of them for the seed."""
 
 
 def given_seed() -> int | None:
     """The seed of the environment, if there is one."""
+    _calls[SEED_VARIABLE] += 1
     given = os.environ.get(SEED_VARIABLE)
     return int(given) if given else None
 
@@ -39,6 +41,11 @@ def begin_run() -> None:
     _calls.clear()
 
 
+def has_drawn() -> bool:
+    """Whether anything depends on the seed since the run began."""
+    return bool(_calls)
+
+
 def fresh_generator() -> np.random.Generator:
     """Random numbers of this run, others for each call in a test and for each test."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "")
@@ -53,6 +60,7 @@ def fresh_random() -> Random:
 
 def note_on_repeating() -> str | None:
     """How to get the random numbers of this run again, if some were drawn."""
-    if fresh_seed.cache_info().currsize == 0:
+    is_given = has_drawn() and bool(os.environ.get(SEED_VARIABLE))
+    if not is_given and fresh_seed.cache_info().currsize == 0:
         return None
     return f"{SEED_VARIABLE}={fresh_seed()} in the environment repeats the random numbers"

@@ -1,4 +1,4 @@
-"""Tests that draw random numbers are marked, show their seed, and repeat with it."""
+"""Tests that draw random numbers are marked, show their seed, and repeat."""
 
 from __future__ import annotations
 
@@ -8,21 +8,34 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.seeds import SEED_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TEST = """
-from tests.seeds import fresh_generator, fresh_random
+RANDOM = """
+from pathlib import Path
+from tests.seeds import fresh_generator, fresh_random, given_seed
+
+def _count(name):
+    with Path(__file__).with_name(name).open("a") as file:
+        file.write("run\\n")
+
+def test_draws():
+    _count("draws")
+    fresh_random()
+
+def test_asks_for_the_seed():
+    _count("asks")
+    given_seed()
+
+def test_draws_nothing():
+    _count("nothing")
 
 def test_fails():
     first, second = fresh_generator().random(), fresh_generator().random()
     assert first == second, f"drawn: {first} {second} {fresh_random().random()}"
-"""
-
-WITHOUT = """
-def test_fails():
-    assert False, "drawn: nothing"
 """
 
 PROPERTY = """
@@ -33,13 +46,28 @@ def test_numbers(number):
     assert number == number
 """
 
+FIXED = """
+def test_fails():
+    assert False, "fixed"
+"""
 
-def _run(file: Path, text: str, seed: str = "", *options: str) -> str:
-    """What pytest prints for a file with a test that fails."""
-    file.write_text(text)
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tests that draw random numbers, and others."""
+    made = tmp_path_factory.mktemp("tests")
+    for name, text in (("random", RANDOM), ("property", PROPERTY), ("fixed", FIXED)):
+        (made / f"test_{name}.py").write_text(text)
+    return made
+
+
+def _run(folder: Path, seed: str = "", *options: str) -> str:
+    """What pytest prints for the tests of a folder."""
+    for count in ("draws", "asks", "nothing"):
+        (folder / count).unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "-o", "addopts="]
     done = subprocess.run(
-        [*command, "-c", str(ROOT / "pyproject.toml"), "--rootdir", file.parent, *options, file],
+        [*command, "-c", str(ROOT / "pyproject.toml"), "--rootdir", folder, *options, folder],
         cwd=ROOT,
         env={**os.environ, SEED_VARIABLE: seed},
         capture_output=True,
@@ -56,20 +84,18 @@ def _drawn(output: str) -> str:
     return found[1]
 
 
-def test_the_seed_of_a_failure_repeats_it(tmp_path: Path) -> None:
-    file = tmp_path / "test_random.py"
-    first, other = (_run(file, TEST, "", "-m", "random") for _ in range(2))
-    found = re.search(rf"{SEED_VARIABLE}=(\d+) in the environment repeats", first)
-    assert found is not None, first
-    assert _drawn(_run(file, TEST, found[1])) == _drawn(first)
-    assert _drawn(other) != _drawn(first)
+def test_the_seed_of_a_failure_repeats_it(folder: Path) -> None:
+    first = _run(folder)
+    found = re.findall(rf"{SEED_VARIABLE}=(\d+) in the environment repeats", first)
+    # The test that draws nothing fails, too.
+    assert len(found) == 1, first
+    assert "2 failed, 4 passed" in first
+    assert _drawn(_run(folder, found[0])) == _drawn(first)
 
 
-def test_a_test_without_random_numbers_has_no_seed(tmp_path: Path) -> None:
-    file = tmp_path / "test_fixed.py"
-    assert SEED_VARIABLE not in _run(file, WITHOUT)
-    assert "1 deselected" in _run(file, WITHOUT, "", "-m", "random")
-
-
-def test_properties_are_random(tmp_path: Path) -> None:
-    assert "1 passed" in _run(tmp_path / "test_property.py", PROPERTY, "", "-m", "random")
+def test_tests_that_draw_are_random_and_run_as_often_as_is_wanted(folder: Path) -> None:
+    output = _run(folder, "", "-m", "random", "--random-runs", "3")
+    assert "1 failed, 4 passed, 1 deselected" in output
+    runs = [len((folder / n).read_text().splitlines()) for n in ("draws", "asks", "nothing")]
+    assert runs == [3, 3, 1]
+    assert _drawn(output) != _drawn(_run(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -67,15 +67,14 @@ _SPECIAL = 0.02
 _NUMBERS = (plain_numbers, any_numbers, special_numbers)
 
 
-@cache
 def first_seed() -> int:
     """The seed of the first kernel: a fixed one, or that of the environment."""
     return given_seed() or 0
 
 
-def file_of(number: int) -> list[CollectiveKernel]:
-    """The kernels of one file."""
-    first = first_seed() + number * KERNELS
+def file_of(number: int, first: int) -> list[CollectiveKernel]:
+    """The kernels of one file; the very first of all kernels has the seed `first`."""
+    first += number * KERNELS
     return [collective_kernel(seed, f"kernel{seed}") for seed in range(first, first + KERNELS)]
 
 
@@ -93,7 +92,7 @@ class Translated:
     """
 
     def __init__(self, number: int, chip: str) -> None:
-        self.kernels = file_of(number)
+        self.kernels = file_of(number, first_seed())
         self.source = read_source(self.kernels)
         try:
             self.tiles = translate(self.source, "tensorlang-to-tile", Options(chip))
@@ -214,7 +213,7 @@ def test_each_instruction_transpose_and_type_occurs() -> None:
     flags: set[tuple[str, str]] = set()
     types: set[tuple[str, str]] = set()
     for number in range(FILES):
-        for operation in read_source(file_of(number)).walk():
+        for operation in read_source(file_of(number, 0)).walk():
             name = operation.name.removeprefix("tensorlang.")
             names.add(name)
             if isinstance(operation, BlasOperation):
