@@ -22,7 +22,7 @@ def large_tiles(
 ) -> ModuleOp:
     """Returns a module with tiles of whole blocks, and without local memory.
 
-    docs/core-form.md, "Tiles of the whole block". Everything else stays as it is.
+    docs/lift.md, "Tiles of the whole block". Everything else stays as it is.
 
     Args:
         module: The module; it is not changed.

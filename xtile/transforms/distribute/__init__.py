@@ -2,7 +2,7 @@
 
 Source and result are `gpu.func`s whose attribute `core.level` is "block" and "subgroup". The result
 has no linear algebra of a work-group and no parallel regions: all of it is code that each work-item
-executes, with the barriers that it needs. docs/core-form.md says what becomes of what.
+executes, with the barriers that it needs. docs/core-form-levels.md says what becomes of what.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where a work-group must wait, so that every work-item sees what the others have written.
 
-The rule stands in docs/core-form.md, section "Barriers".
+The rule stands in docs/core-form-levels.md, section "Barriers".
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Where the subgroups of a work-group wait, so that each sees what the others have written.
 
 At level "tile" memory is accessed in the order of the text. In XeGPU each subgroup accesses its
-part of a vector, and only barriers order these. The rule is that of docs/core-form.md, "Barriers".
+part of a vector, and only barriers order these.
+
+The rule stands in docs/core-form-levels.md, section "Barriers".
 """
 
 from __future__ import annotations

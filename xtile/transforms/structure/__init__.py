@@ -1,10 +1,11 @@
 """Makes accesses through tiles of pointers what they are, where they are boxes of strided memory.
 
 A gather or a scatter through pointers whose offsets are affine in the tile's indices, and whose
-mask compares indices with sizes, becomes a transfer from or to a `core.view` (docs/core-form.md,
-"Structure"). `provenance.py` finds out what pointers are, `masks.py` what masks are, `bounds.py`
-that nothing wraps around, `demand.py` which elements matter, `accesses.py` the box,
-`common_memory.py` the memory that many boxes are in, and `transfers.py` writes it.
+mask compares indices with sizes, becomes a transfer from or to a `core.view`
+(docs/core-form-levels.md, "Structure"). `provenance.py` finds out what pointers are, `masks.py`
+what masks are, `bounds.py` that nothing wraps around, `demand.py` which elements matter,
+`accesses.py` the box, `common_memory.py` the memory that many boxes are in, and `transfers.py`
+writes it.
 """
 
 from __future__ import annotations

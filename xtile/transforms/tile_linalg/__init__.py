@@ -2,7 +2,7 @@
 
 Source and result are `gpu.func`s whose attribute `core.level` is "block" and "tile". In the result
 every value belongs to the whole work-group, and vectors are tiles, whose sizes are powers of two.
-docs/core-form.md says what becomes of what.
+docs/core-form-levels.md says what becomes of what.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From the core form, at any level, to the tensor language (docs/core-form.md)."""
+"""From the core form, at any level, to the tensor language (docs/core-form-targets.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         were there already. Functions of the host have no text there and are left out.
 
     Raises:
-        DiagnosticError: Something has no counterpart; the reasons are in docs/core-form.md.
+        DiagnosticError: Something has no counterpart; the reasons are in docs/core-form-targets.md.
     """
     module = multiply_in_f32(module, diagnostics)
     source = source_of(module)

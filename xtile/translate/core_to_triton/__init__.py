@@ -1,4 +1,4 @@
-"""From the core form at tile level to Triton's `tt` (docs/core-form.md, "To Triton").
+"""From the core form at tile level to Triton's `tt` (docs/core-form-targets.md, "To Triton").
 
 The text has no layouts, so that every release of Triton from 3.4 to 3.9 compiles it, for chips of
 NVIDIA and AMD.

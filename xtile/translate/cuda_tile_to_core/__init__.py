@@ -1,4 +1,4 @@
-"""From CUDA Tile IR to the core form at level "tile" (docs/core-form.md, "From CUDA Tile IR")."""
+"""From CUDA Tile IR to level "tile" of the core form (docs/core-form-sources.md)."""
 
 from __future__ import annotations
 

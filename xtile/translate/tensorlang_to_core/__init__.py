@@ -1,4 +1,4 @@
-"""From the tensor language to the core form, level "block" (docs/core-form.md)."""
+"""From the tensor language to the core form, level "block" (docs/core-form-sources.md)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def translate_module(
         behind it what is not of the tensor language.
 
     Raises:
-        DiagnosticError: An instruction has no counterpart; the reasons are in docs/core-form.md.
+        DiagnosticError: An instruction has no counterpart (docs/core-form-sources.md).
     """
     source = source_of(module)
     rebuilder = Rebuilder(RULES, "the core form", source, diagnostics)

@@ -1,4 +1,4 @@
-"""From Triton to the core form at level "tile" (docs/core-form.md, "From Triton")."""
+"""From Triton to level "tile" of the core form (docs/core-form-sources.md)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """From XeGPU to the core form: subgroups to level subgroup, work-groups to level tile.
 
 A descriptor becomes memory and offsets, an access of a block a transfer, one of points a gather or
-a scatter, a product a contraction. What is left are upstream's dialects (docs/core-form.md, "From
-XeGPU").
+a scatter, a product a contraction. What is left are upstream's dialects
+(docs/core-form-sources.md, "From XeGPU").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tiles of `foreach_tile` whose products are computed together, as one larger tile.
 
 The tiles of a loop are independent, so that they are what subgroups are elsewhere: each value that
-differs between them gets an axis (docs/core-form.md, "Lift"). How many there are together is the
+differs between them gets an axis (docs/lift.md, "Lift"). How many there are together is the
 chip's choice. Where there are fewer at the end, memory ends for those that are left.
 """
 
