@@ -12,6 +12,7 @@ import pytest
 import xtile
 from tests.dlpack_producer import Producer
 from tests.seeds import fresh_generator
+from xtile.dialects import reading
 from xtile.launch import (
     DEVICES,
     ArgumentError,
@@ -19,8 +20,10 @@ from xtile.launch import (
     Output,
     SanitizerError,
     UnknownDeviceError,
+    reference,
 )
 from xtile.text.diagnostics import DiagnosticError
+from xtile.text.source import Source
 
 SCALE = """
 func @scale(%alpha: f32, %A: memref<f32x4x?>, %B: memref<f32x4x?>) {
@@ -49,6 +52,26 @@ def test_kinds_of_kernels(how: str, tmp_path: Path) -> None:
     a, b = random(4, 6), unwritten(4, 6)
     xtile.run(kernel, [2.0, a, b])
     assert np.array_equal(b, 2 * a)
+
+
+def test_a_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def parse_source(source: Source, *rest: Any) -> Any:
+        texts.append(source.text)
+        return reading.parse_source(source, *rest)
+
+    monkeypatch.setattr(reference, "parse_source", parse_source)
+    file = tmp_path / "two.ir"
+    first = SCALE + SCALE.replace("@scale", "@other")
+    for text in (first, first.replace("%zero =", "%nought =").replace("%zero,", "%nought,")):
+        file.write_text(text)
+        for entry in ("scale", "other", "scale"):
+            a, b = random(4, 6), unwritten(4, 6)
+            xtile.run(file, [2.0, a, b], entry=entry)
+            assert np.array_equal(b, 2 * a)
+        assert texts.pop() == text
+    assert not texts
 
 
 def test_arguments_by_name_and_strided() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from xtile.arguments.binding import BoundArgument
@@ -14,12 +16,19 @@ from xtile.arguments.device_memory import DeviceView
 from xtile.arguments.errors import ArgumentError, SanitizerError
 from xtile.arguments.gpu_arrays import GpuMemory
 from xtile.arguments.groups import GroupView
-from xtile.arguments.kernel import find_function, is_host_function, signature_of
+from xtile.arguments.kernel import (
+    choose_function,
+    find_function,
+    is_host_function,
+    signature_of,
+)
 from xtile.arguments.memory_types import DYNAMIC, MemoryType
 from xtile.arguments.signature import Parameter, Signature
 from xtile.arguments.views import View
 from xtile.arguments.words import WordsView
+from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.dialects.core.signature import source_signature
+from xtile.dialects.reading import parse_source, read_source, show_warnings
 from xtile.launch.executable import REFERENCE_NAME, Grid, Kernel, Launch, LaunchResult
 from xtile.launch.time_limit import time_limit
 from xtile.semantics.arguments import (
@@ -129,8 +138,47 @@ def load(kernel: Kernel) -> ReferenceExecutable:
         ArgumentError: There is no such function.
         DiagnosticError: The text cannot be read, or the kernel breaks the language's rules.
     """
-    function = find_function(kernel.source, kernel.entry, kernel.diagnostics)
+    given = kernel.source
+    if kernel.diagnostics is None and isinstance(given, str | os.PathLike):
+        return _read(cast("str | os.PathLike[str]", given)).executable(kernel.entry)
+    return _executable(find_function(given, kernel.entry, kernel.diagnostics))
+
+
+def _executable(function: Operation) -> ReferenceExecutable:
     return ReferenceExecutable(function, signature_of(function))
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What was read of a text, and the functions in it that were launched, by what named them."""
+
+    module: ModuleOp
+    warnings: Diagnostics
+    executables: dict[str | None, ReferenceExecutable] = field(
+        default_factory=dict[str | None, ReferenceExecutable]
+    )
+
+    def executable(self, entry: str | None) -> ReferenceExecutable:
+        """A function, which is made ready once."""
+        if entry not in self.executables:
+            self.executables[entry] = _executable(choose_function(self.module, entry))
+        return self.executables[entry]
+
+
+_texts: RecentlyUsed[_Text] = RecentlyUsed(TEXTS)
+
+
+def _read(path_or_text: str | os.PathLike[str]) -> _Text:
+    """Reads a text, unless it was read before; its warnings are shown in any case."""
+    source, language = read_source(path_or_text)
+
+    def read() -> _Text:
+        found = Diagnostics()
+        return _Text(parse_source(source, language, found), found)
+
+    text = _texts.get((source.name, source.text, source.data, language.name), read)
+    show_warnings(text.warnings)
+    return text
 
 
 def _converted(signature: Signature, arguments: Sequence[BoundArgument]) -> list[Argument]:

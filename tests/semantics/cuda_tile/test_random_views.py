@@ -163,11 +163,14 @@ PARAMETERS = "%a: tile<ptr<i32>>, %b: tile<ptr<i32>>"
 
 KINDS = ("partition", "strided", "gather_scatter")
 
+VIEWS = 6
+"""How many views of each kind a test tries."""
+
 
 @pytest.mark.parametrize("sanitize", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_loads(kind: str, sanitize: bool) -> None:
-    for _ in range(15):
+    for _ in range(VIEWS):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view, " padding_value = zero,")
@@ -188,7 +191,7 @@ def test_loads(kind: str, sanitize: bool) -> None:
 @pytest.mark.parametrize("sanitize", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_stores(kind: str, sanitize: bool) -> None:
-    for _ in range(15):
+    for _ in range(VIEWS):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view)
@@ -210,7 +213,7 @@ def test_stores(kind: str, sanitize: bool) -> None:
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 def test_atomic_updates(kind: str) -> None:
-    for _ in range(15):
+    for _ in range(VIEWS):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view)
