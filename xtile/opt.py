@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 import sys
 import warnings
@@ -42,8 +41,8 @@ from xtile.opt_arguments import (
     COMPILING,
     ENCODED,
     LANGUAGE_OF_LEVEL,
-    TRANSLATIONS,
     add_arguments,
+    translations,
 )
 from xtile.opt_steps import StepError, StepLog, step_error
 from xtile.text.diagnostics import (
@@ -216,7 +215,7 @@ class XtileOptMain(xDSLOptMain):
         """
         if self.args.translate is None:
             return module
-        route = TRANSLATIONS[self.args.translate].route
+        route = translations()[self.args.translate].route
         if route is None:
             return module
         from xtile.translate.contracts import warn_of_left_out
@@ -474,7 +473,7 @@ class XtileOptMain(xDSLOptMain):
 
     def _check_encoding(self) -> None:
         """Ends the process if the target cannot hold what a translation ends with."""
-        content, target = TRANSLATIONS[self.args.translate].content, self._target_name
+        content, target = translations()[self.args.translate].content, self._target_name
         content = LANGUAGE_OF_LEVEL.get(content, content)
         if not self.args.is_target_given or target == "mlir" or ENCODED.get(target) == content:
             return
@@ -493,7 +492,7 @@ class XtileOptMain(xDSLOptMain):
             return False
         source = None
         if self.args.translate is not None:
-            route = TRANSLATIONS[self.args.translate].route
+            route = translations()[self.args.translate].route
             source = None if route is None else route.source
         return option in ROUTES.options_of(self._content, source)
 
@@ -501,7 +500,7 @@ class XtileOptMain(xDSLOptMain):
     def _content(self) -> str | None:
         """The language that kernels are translated or compiled to; None if they are not."""
         if self.args.translate is not None:
-            translation = TRANSLATIONS[self.args.translate]
+            translation = translations()[self.args.translate]
             return None if translation.route is None else translation.content
         return ENCODED[self._target_name] if self._target_name in COMPILING else None
 
@@ -515,7 +514,7 @@ class XtileOptMain(xDSLOptMain):
     def _target_spec(self) -> ArgSpec:
         """Returns the target and its options."""
         if self.args.translate is not None and not self.args.is_target_given:
-            return ArgSpec(TRANSLATIONS[self.args.translate].target, {})
+            return ArgSpec(translations()[self.args.translate].target, {})
         spec = parse_spec(self.args.target)
         given: dict[str, str | bool | None] = {}
         if spec.name in COMPILING:
@@ -558,7 +557,7 @@ class XtileOptMain(xDSLOptMain):
         path = "" if self._reads_standard_input() else self.args.input_file
         extension = os.path.splitext(path)[1].removeprefix(".")
         if self.args.translate is not None and extension not in LANGUAGES:
-            return LANGUAGES[TRANSLATIONS[self.args.translate].extension]
+            return LANGUAGES[translations()[self.args.translate].extension]
         if not path:
             return None
         if extension not in LANGUAGES:
@@ -630,12 +629,18 @@ class XtileOptMain(xDSLOptMain):
         """Prints diagnostics to standard error."""
         colored = is_colored(self.args.color)
         for diagnostic in diagnostics:
-            words = json.dumps(words_of(diagnostic)) if self.args.json else None
+            words = _json_of(diagnostic) if self.args.json else None
             sys.stderr.write(f"{words or diagnostic.render(colored)}\n")
 
     def _usage_error(self, message: str) -> NoReturn:
         """Ends the process because the command line is wrong."""
         self._arg_parser.error(message)
+
+
+def _json_of(diagnostic: Diagnostic) -> str:
+    import json
+
+    return json.dumps(words_of(diagnostic))
 
 
 def main(args: Sequence[str] | None = None) -> int:

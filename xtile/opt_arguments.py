@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from typing_extensions import override
 
@@ -11,9 +13,9 @@ from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, VERSIONS
 from xtile.dialects.languages import LANGUAGES
 from xtile.dialects.triton.versions import RELEASES
 from xtile.targets import COMPILED_VENDORS, INTEL, NVIDIA
-from xtile.targets.spellings import SPELLINGS
-from xtile.translate.route import ROUTES
-from xtile.translate.search import Route
+
+if TYPE_CHECKING:
+    from xtile.translate.search import Route
 
 DESCRIPTION = """\
 Reads a kernel, verifies it, runs passes on it and prints it. All errors of a file go to standard
@@ -23,8 +25,7 @@ Exit code: 0 all went well, 1 the input is wrong, 2 the command line is wrong, 3
 """
 
 
-@dataclass(frozen=True)
-class Translation:
+class Translation(NamedTuple):
     """From one language to another.
 
     Attributes:
@@ -40,14 +41,23 @@ class Translation:
     route: Route | None = None
 
 
-TRANSLATIONS = {
-    "tensorlang-to-tensorlang": Translation("ir", "tensorlang", "tensorlang"),
-    **{
+@cache
+def translations() -> Mapping[str, Translation]:
+    """What `--translate` offers."""
+    from xtile.translate.route import ROUTES
+
+    found = {
         name: Translation(ROUTES.extension_of(route), route.target, "mlir", route)
         for name, route in ROUTES.routes.items()
-    },
-}
-"""What `--translate` offers."""
+    }
+    return {"tensorlang-to-tensorlang": Translation("ir", "tensorlang", "tensorlang"), **found}
+
+
+def _spellings() -> Collection[str]:
+    from xtile.targets.spellings import SPELLINGS
+
+    return SPELLINGS
+
 
 ENCODED = {
     "tensorlang": "tensorlang",
@@ -76,6 +86,34 @@ XEGPU_SYNTAXES = ("llvm22", "rfc")
 """The forms in which XeGPU can be printed."""
 
 
+class _LateChoices:
+    """The choices of an option, which are looked up when it is given: plain reading needs none.
+
+    Args:
+        names: Finds them.
+    """
+
+    def __init__(self, names: Callable[[], Collection[str]]) -> None:
+        self._names = names
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names())
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Shows the names of chips, whose tables are loaded for it."""
+
+    @override
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.dest != "chip" or action.help is None:
+            return action.help
+        chips = (f"{', '.join(vendor.chips)} ({vendor.name})" for vendor in COMPILED_VENDORS)
+        return action.help.format(chips="; ".join(chips))
+
+
 def add_arguments(parser: argparse.ArgumentParser, passes: list[str], targets: list[str]) -> None:
     """Declares every argument.
 
@@ -87,7 +125,7 @@ def add_arguments(parser: argparse.ArgumentParser, passes: list[str], targets: l
     parser.prog = "xtile-opt"
     parser.usage = "xtile-opt [option ...] [input_file]; --help lists the options"
     parser.description = DESCRIPTION
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.formatter_class = _HelpFormatter
     _add_input_arguments(parser)
     _add_pass_arguments(parser, passes)
     _add_output_arguments(parser, targets)
@@ -113,20 +151,21 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--translate",
-        choices=list(TRANSLATIONS),
+        metavar="A-to-B",
+        choices=_LateChoices(translations),
         help="read one language and print another; sets --frontend where the name of the file does "
         "not tell it, and --target where it is not given",
     )
     group.add_argument(
         "--chip",
         metavar="NAME",
-        help="chip that --translate or -t compiles for: "
-        + "; ".join(f"{', '.join(v.chips)} ({v.name})" for v in COMPILED_VENDORS)
-        + f"; default: {INTEL.default}, or {NVIDIA.default} where kernels become tiles",
+        help="chip that --translate or -t compiles for: {chips}; default: "
+        f"{INTEL.default}, or {NVIDIA.default} where kernels become tiles",
     )
     group.add_argument(
         "--matrix-spelling",
-        choices=list(SPELLINGS),
+        metavar="NAME",
+        choices=_LateChoices(_spellings),
         help="how SPIR-V writes products of matrices and accesses of blocks; default: what drivers "
         "of the chip take",
     )
@@ -297,6 +336,7 @@ class _RoutesAction(_PrintingAction):
     @override
     def __call__(self, parser: argparse.ArgumentParser, *arguments: object) -> None:
         from xtile.translate.listing import list_routes
+        from xtile.translate.route import ROUTES
 
         print(list_routes(ROUTES))
         parser.exit()

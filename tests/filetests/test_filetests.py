@@ -13,7 +13,7 @@ import pytest
 from tests.filetests.run_lines import RunLine, run_lines
 from xtile.dialects.languages import LANGUAGES
 from xtile.dialects.registry import make_context
-from xtile.opt_arguments import TRANSLATIONS
+from xtile.opt_arguments import translations
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.files import source_from_path
 from xtile.translate.forms import forms_of
@@ -68,7 +68,7 @@ def test_an_error_that_nobody_reads_is_shown(tmp_path: Path) -> None:
 
 def test_every_translation_has_a_file() -> None:
     shown = {_value(line, "--translate") for line in _LINES}
-    assert set(TRANSLATIONS) <= shown
+    assert set(translations()) <= shown
 
 
 def test_every_route_has_a_file() -> None:
@@ -80,7 +80,7 @@ def test_every_route_has_a_file() -> None:
         if each.form.language == route.source
     }
     shown = {
-        (form, TRANSLATIONS[translation].content)
+        (form, translations()[translation].content)
         for line in _LINES
         if (translation := _value(line, "--translate")) is not None
         for form in _forms(line.file)

@@ -14,7 +14,7 @@ from xtile.dialects.core import AssumeOp, ViewOp
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.targets import INTEL
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.diagnostics import Diagnostics
 from xtile.transforms.promise_blocks import promise_blocks
 from xtile.translate.route import Options, translate_to

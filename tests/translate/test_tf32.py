@@ -17,7 +17,7 @@ from tests.translate.core_to_cuda_tile.entries import (
     tile_kernel,
 )
 from xtile.semantics.upstream.numbers import FLOATS
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.transforms.pad import pad
 from xtile.translate.route import Options, translate, translate_to

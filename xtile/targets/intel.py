@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from xtile.targets.limits import LARGEST_WORK_GROUP
 from xtile.targets.spellings import COOPERATIVE_MATRIX, FUNCTIONS, FUNCTIONS_AND_VISA
 from xtile.targets.target import (
     BlockAccess,
@@ -135,7 +136,7 @@ CPU = Target(
     description="any x86-64 CPU, through OpenCL",
     subgroup_sizes=(4, 8, 16, 32, 64),
     subgroup_size=16,
-    most_work_items=8192,
+    most_work_items=LARGEST_WORK_GROUP,
     local_memory=256 * 1024,
     registers=32,
     register_size=64,

@@ -6,49 +6,18 @@ SPIR-V does, and in SPIR-V it depends on how the instructions of a matrix unit a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
+from xtile.targets.compilers import EITHER, LLVM, XTILE, LaneCompiler
 from xtile.targets.spellings import COOPERATIVE_MATRIX, PLAIN, MatrixSpelling
 from xtile.targets.target import (
     BlockAccess,
     MatrixUnit,
-    Number,
     RowAccess,
     Target,
     VectorUnit,
 )
-
-
-@dataclass(frozen=True)
-class LaneCompiler:
-    """What makes machine code of the code of lanes, and what it knows to use.
-
-    Attributes:
-        name: What messages call it.
-        has_vectors: Work-items that do the work of a subgroup with a CPU's vectors.
-        has_rows: Accesses of rows.
-        least_lanes: The least lanes of a subgroup that it has products for.
-        missing_factors: The types of factors that it has no products for.
-    """
-
-    name: str
-    has_vectors: bool
-    has_rows: bool
-    least_lanes: int
-    missing_factors: tuple[Number, ...] = ()
-
-
-LLVM = LaneCompiler(
-    "LLVM", has_vectors=False, has_rows=False, least_lanes=16, missing_factors=("tf32",)
-)
-"""LLVM 22, which lowers XeGPU, and takes a tf32 for 16 bits of a word."""
-
-XTILE = LaneCompiler("xtile", has_vectors=True, has_rows=True, least_lanes=1)
-"""The translation to SPIR-V."""
-
-EITHER = replace(LLVM, has_vectors=True)
-"""One of them: LLVM for a GPU, SPIR-V for a CPU."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xtile.targets import AMD, INTEL, NVIDIA, Vendor, chip_name, find_target
-from xtile.targets.lanes import EITHER, LLVM, XTILE, LaneCompiler, LaneTarget
-from xtile.targets.spellings import SPELLINGS
+from xtile.targets.compilers import EITHER, LLVM, XTILE, LaneCompiler
 from xtile.translate.forms import (
     AMDG,
     BLOCK,
@@ -31,6 +30,7 @@ from xtile.translate.forms import (
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from xtile.targets.lanes import LaneTarget
     from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
@@ -75,6 +75,9 @@ class Options:
     @property
     def lane_target(self) -> LaneTarget:
         """The chip for the code of lanes, as far as what compiles that can use it."""
+        from xtile.targets.lanes import LaneTarget
+        from xtile.targets.spellings import SPELLINGS
+
         chip = self.target(INTEL)
         spelling = None if self.matrix_spelling is None else SPELLINGS[self.matrix_spelling]
         return LaneTarget(chip, self.compiler or EITHER, spelling or chip.matrix_spelling)

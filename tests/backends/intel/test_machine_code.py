@@ -31,8 +31,9 @@ from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.dialects.spirv import PointerType, encode, operation
 from xtile.targets import INTEL
+from xtile.targets.compilers import XTILE
 from xtile.targets.intel import PVC
-from xtile.targets.lanes import XTILE, for_spirv
+from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import SPELLINGS
 from xtile.translate.route import Options, translate_to
 

@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from xtile.dialects.verification import verify_module
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.diagnostics import Diagnostics
 from xtile.translate.route import Options, translate_to
 

@@ -15,7 +15,7 @@ from tests.translate.core_to_xegpu.lowered import kernel, lower
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.semantics.arguments import MemrefArgument, ScalarArgument
 from xtile.semantics.engine import launch
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.translate.route import Options, translate_to
 
 CONSTANTS = "%c0 = arith.constant 0 : index"

@@ -11,7 +11,7 @@ from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import read
 from xtile.dialects.core.attributes import subgroup_grid_of
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate_to
 

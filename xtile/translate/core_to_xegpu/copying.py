@@ -19,7 +19,7 @@ from xtile.dialects.number_attributes import (
 )
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.rebuilder import refuse_rounding
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu import bfloat16, narrow_integers, tf32, widening
 from xtile.translate.core_to_xegpu.bfloat16 import (

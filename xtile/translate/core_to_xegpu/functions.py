@@ -27,7 +27,7 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rule
-from xtile.targets.lanes import XTILE
+from xtile.targets.compilers import XTILE
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
