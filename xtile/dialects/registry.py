@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,186 +12,45 @@ if TYPE_CHECKING:
     from xdsl.ir import Dialect
 
 
-def _tensorlang() -> Dialect:
-    from xtile.dialects.tensorlang import TensorLang
+def _loaded(module: str, name: str) -> Callable[[], Dialect]:
+    """What loads a dialect: a name of a module."""
 
-    return TensorLang
+    def load() -> Dialect:
+        return getattr(import_module(module), name)
 
-
-def _core() -> Dialect:
-    from xtile.dialects.core import Core
-
-    return Core
-
-
-def _xegpu() -> Dialect:
-    from xtile.dialects.xegpu import XeGPU
-
-    return XeGPU
-
-
-def _cuda_tile() -> Dialect:
-    from xtile.dialects.cuda_tile.dialect import CudaTile
-
-    return CudaTile
-
-
-def _index() -> Dialect:
-    from xtile.dialects.index import Index
-
-    return Index
-
-
-def _affine() -> Dialect:
-    from xtile.dialects.affine import Affine
-
-    return Affine
-
-
-def _arith() -> Dialect:
-    from xtile.dialects.arith import Arith
-
-    return Arith
-
-
-def _cf() -> Dialect:
-    from xtile.dialects.cf import Cf
-
-    return Cf
-
-
-def _complex() -> Dialect:
-    from xtile.dialects.complex import Complex
-
-    return Complex
-
-
-def _func() -> Dialect:
-    from xtile.dialects.func import Func
-
-    return Func
-
-
-def _gpu() -> Dialect:
-    from xtile.dialects.gpu import GPU
-
-    return GPU
-
-
-def _linalg() -> Dialect:
-    from xtile.dialects.linalg import Linalg
-
-    return Linalg
-
-
-def _llvm() -> Dialect:
-    from xtile.dialects.llvm import LLVM
-
-    return LLVM
-
-
-def _math() -> Dialect:
-    from xtile.dialects.math import Math
-
-    return Math
-
-
-def _memref() -> Dialect:
-    from xtile.dialects.memref import MemRef
-
-    return MemRef
-
-
-def _scf() -> Dialect:
-    from xtile.dialects.scf import Scf
-
-    return Scf
-
-
-def _ub() -> Dialect:
-    from xtile.dialects.ub import UB
-
-    return UB
-
-
-def _vector() -> Dialect:
-    from xtile.dialects.vector import Vector
-
-    return Vector
-
-
-def _nvvm() -> Dialect:
-    from xtile.dialects.compilation import NVVM
-
-    return NVVM
-
-
-def _rocdl() -> Dialect:
-    from xtile.dialects.rocdl import ROCDL
-
-    return ROCDL
-
-
-def _spirv() -> Dialect:
-    from xtile.dialects.spirv.dialect import SPIRV
-
-    return SPIRV
-
-
-def _xevm() -> Dialect:
-    from xtile.dialects.compilation import XeVM
-
-    return XeVM
-
-
-def _tt() -> Dialect:
-    from xtile.dialects.triton.tt.dialect import TT
-
-    return TT
-
-
-def _ttg() -> Dialect:
-    from xtile.dialects.triton.ttg.dialect import TTG
-
-    return TTG
-
-
-def _amdg() -> Dialect:
-    from xtile.dialects.triton.amdg.dialect import AMDG
-
-    return AMDG
+    return load
 
 
 OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
-    "amdg": _amdg,
-    "core": _core,
-    "index": _index,
-    "nvvm": _nvvm,
-    "rocdl": _rocdl,
-    "spirv": _spirv,
-    "tensorlang": _tensorlang,
-    "cuda_tile": _cuda_tile,
-    "tt": _tt,
-    "ttg": _ttg,
-    "xegpu": _xegpu,
-    "xevm": _xevm,
+    "amdg": _loaded("xtile.dialects.triton.amdg.dialect", "AMDG"),
+    "core": _loaded("xtile.dialects.core", "Core"),
+    "index": _loaded("xtile.dialects.index", "Index"),
+    "nvvm": _loaded("xtile.dialects.compilation", "NVVM"),
+    "rocdl": _loaded("xtile.dialects.rocdl", "ROCDL"),
+    "spirv": _loaded("xtile.dialects.spirv.dialect", "SPIRV"),
+    "tensorlang": _loaded("xtile.dialects.tensorlang", "TensorLang"),
+    "cuda_tile": _loaded("xtile.dialects.cuda_tile.dialect", "CudaTile"),
+    "tt": _loaded("xtile.dialects.triton.tt.dialect", "TT"),
+    "ttg": _loaded("xtile.dialects.triton.ttg.dialect", "TTG"),
+    "xegpu": _loaded("xtile.dialects.xegpu", "XeGPU"),
+    "xevm": _loaded("xtile.dialects.compilation", "XeVM"),
 }
 """Dialects that xDSL does not have."""
 
 COMPLETED_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
-    "affine": _affine,
-    "arith": _arith,
-    "cf": _cf,
-    "complex": _complex,
-    "func": _func,
-    "gpu": _gpu,
-    "linalg": _linalg,
-    "llvm": _llvm,
-    "math": _math,
-    "memref": _memref,
-    "scf": _scf,
-    "ub": _ub,
-    "vector": _vector,
+    "affine": _loaded("xtile.dialects.affine", "Affine"),
+    "arith": _loaded("xtile.dialects.arith", "Arith"),
+    "cf": _loaded("xtile.dialects.cf", "Cf"),
+    "complex": _loaded("xtile.dialects.complex", "Complex"),
+    "func": _loaded("xtile.dialects.func", "Func"),
+    "gpu": _loaded("xtile.dialects.gpu", "GPU"),
+    "linalg": _loaded("xtile.dialects.linalg", "Linalg"),
+    "llvm": _loaded("xtile.dialects.llvm", "LLVM"),
+    "math": _loaded("xtile.dialects.math", "Math"),
+    "memref": _loaded("xtile.dialects.memref", "MemRef"),
+    "scf": _loaded("xtile.dialects.scf", "Scf"),
+    "ub": _loaded("xtile.dialects.ub", "UB"),
+    "vector": _loaded("xtile.dialects.vector", "Vector"),
 }
 """Dialects of xDSL's that this package completes with operations and with upstream's syntax."""
 
@@ -211,6 +72,24 @@ def make_context() -> Context:
     return context
 
 
+def loaded_when_asked_for(module: str, name: str) -> Callable[[str], object]:
+    """The `__getattr__` of a dialect's package, whose modules load without the whole dialect.
+
+    Args:
+        module: The module that has the whole dialect.
+        name: The name of the dialect there and in the package.
+    """
+    load = _loaded(module, name)
+
+    def find(asked: str) -> Dialect:
+        if asked == name:
+            return load()
+        package = module.rpartition(".")[0]
+        raise AttributeError(f"module '{package}' has no attribute '{asked}'")
+
+    return find
+
+
 def operations_by_name(dialect: str) -> Callable[[str], type[Any]]:
     """The `__getattr__` of a module that has the operations of a dialect, each by its class's name.
 
@@ -223,5 +102,26 @@ def operations_by_name(dialect: str) -> Callable[[str], type[Any]]:
             if operation.__name__ == name:
                 return operation
         raise AttributeError(f"module 'xtile.dialects.{dialect}.ops' has no attribute '{name}'")
+
+    return find
+
+
+def operations_of_families(package: str, families: Sequence[str]) -> Callable[[str], object]:
+    """The `__getattr__` of a package of operations, which loads families as they are asked for.
+
+    Args:
+        package: The package.
+        families: Its modules, searched in this order for the class that is asked for.
+    """
+
+    def find(name: str) -> object:
+        # Python asks for the name of a module, too, before it imports the module.
+        for family in families if name.endswith("Op") else ():
+            module = import_module(f"{package}.{family}")
+            value = vars(module).get(name)
+            if getattr(value, "__module__", None) == module.__name__:
+                setattr(sys.modules[package], name, value)
+                return value
+        raise AttributeError(f"module '{package}' has no attribute '{name}'")
 
     return find

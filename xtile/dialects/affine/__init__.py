@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import loaded_when_asked_for
+
 if TYPE_CHECKING:
     from xtile.dialects.affine.dialect import Affine
 
 __all__ = ["Affine"]
 
-
-def __getattr__(name: str) -> object:
-    """Imports the whole dialect when it is first asked for; its modules load without it."""
-    if name != "Affine":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from xtile.dialects.affine.dialect import Affine
-
-    return Affine
+__getattr__ = loaded_when_asked_for("xtile.dialects.affine.dialect", "Affine")

@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import loaded_when_asked_for
+
 if TYPE_CHECKING:
     from xtile.dialects.arith.dialect import Arith
 
 __all__ = ["Arith"]
 
-
-def __getattr__(name: str) -> object:
-    """Imports the whole dialect when it is first asked for; its modules load without it."""
-    if name != "Arith":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from xtile.dialects.arith.dialect import Arith
-
-    return Arith
+__getattr__ = loaded_when_asked_for("xtile.dialects.arith.dialect", "Arith")

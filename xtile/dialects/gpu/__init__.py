@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import loaded_when_asked_for
+
 if TYPE_CHECKING:
     from xtile.dialects.gpu.dialect import GPU
 
 __all__ = ["GPU"]
 
-
-def __getattr__(name: str) -> object:
-    """Imports the whole dialect when it is first asked for; its modules load without it."""
-    if name != "GPU":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from xtile.dialects.gpu.dialect import GPU
-
-    return GPU
+__getattr__ = loaded_when_asked_for("xtile.dialects.gpu.dialect", "GPU")

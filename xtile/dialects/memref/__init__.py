@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import loaded_when_asked_for
+
 if TYPE_CHECKING:
     from xtile.dialects.memref.dialect import MemRef
 
 __all__ = ["MemRef"]
 
-
-def __getattr__(name: str) -> object:
-    """Imports the whole dialect when it is first asked for; its modules load without it."""
-    if name != "MemRef":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from xtile.dialects.memref.dialect import MemRef
-
-    return MemRef
+__getattr__ = loaded_when_asked_for("xtile.dialects.memref.dialect", "MemRef")

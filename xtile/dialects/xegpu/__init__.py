@@ -7,16 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import loaded_when_asked_for
+
 if TYPE_CHECKING:
     from xtile.dialects.xegpu.dialect import XeGPU
 
 __all__ = ["XeGPU"]
 
-
-def __getattr__(name: str) -> object:
-    """Imports the whole dialect when it is first asked for; its modules load without it."""
-    if name != "XeGPU":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from xtile.dialects.xegpu.dialect import XeGPU
-
-    return XeGPU
+__getattr__ = loaded_when_asked_for("xtile.dialects.xegpu.dialect", "XeGPU")

@@ -8,85 +8,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xtile.dialects.registry import operations_of_families
+
 if TYPE_CHECKING:
-    from xtile.dialects.xegpu.ops.atomics import (
-        AtomicRMWOp,
-    )
-    from xtile.dialects.xegpu.ops.barriers import (
-        AllocNbarrierOp,
-        FenceOp,
-        InitNbarrierOp,
-        NbarrierArriveOp,
-        NbarrierWaitOp,
-    )
-    from xtile.dialects.xegpu.ops.block import (
-        LoadNdOp,
-        PrefetchNdOp,
-        StoreNdOp,
-    )
-    from xtile.dialects.xegpu.ops.convert_layout import (
-        ConvertLayoutOp,
-    )
-    from xtile.dialects.xegpu.ops.descriptors import (
-        CreateDescOp,
-        CreateNdDescOp,
-        UpdateNdOffsetOp,
-        UpdateOffsetOp,
-    )
-    from xtile.dialects.xegpu.ops.matrix import (
-        CreateMemDescOp,
-        LoadMatrixOp,
-        StoreMatrixOp,
-    )
-    from xtile.dialects.xegpu.ops.product import (
-        DpasOp,
-    )
-    from xtile.dialects.xegpu.ops.scattered import (
-        LoadGatherOp,
-        PrefetchOp,
-        StoreScatterOp,
-    )
+    from xtile.dialects.xegpu.ops.atomics import *
+    from xtile.dialects.xegpu.ops.barriers import *
+    from xtile.dialects.xegpu.ops.block import *
+    from xtile.dialects.xegpu.ops.convert_layout import *
+    from xtile.dialects.xegpu.ops.descriptors import *
+    from xtile.dialects.xegpu.ops.matrix import *
+    from xtile.dialects.xegpu.ops.product import *
+    from xtile.dialects.xegpu.ops.scattered import *
 
-__all__ = [
-    "AllocNbarrierOp",
-    "AtomicRMWOp",
-    "ConvertLayoutOp",
-    "CreateDescOp",
-    "CreateMemDescOp",
-    "CreateNdDescOp",
-    "DpasOp",
-    "FenceOp",
-    "InitNbarrierOp",
-    "LoadGatherOp",
-    "LoadMatrixOp",
-    "LoadNdOp",
-    "NbarrierArriveOp",
-    "NbarrierWaitOp",
-    "PrefetchNdOp",
-    "PrefetchOp",
-    "StoreMatrixOp",
-    "StoreNdOp",
-    "StoreScatterOp",
-    "UpdateNdOffsetOp",
-    "UpdateOffsetOp",
-]
-
-_FAMILIES = (
-    "atomics",
-    "barriers",
-    "block",
-    "convert_layout",
-    "descriptors",
-    "matrix",
-    "product",
-    "scattered",
+__getattr__ = operations_of_families(
+    __name__,
+    (
+        "atomics",
+        "barriers",
+        "block",
+        "convert_layout",
+        "descriptors",
+        "matrix",
+        "product",
+        "scattered",
+    ),
 )
-
-
-def __getattr__(name: str) -> object:
-    """Finds an operation in the families."""
-    from xtile.dialects.lazy_operations import find_operation
-
-    value = find_operation(__name__, _FAMILIES, name)
-    globals()[name] = value
-    return value
