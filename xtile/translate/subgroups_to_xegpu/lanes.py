@@ -1,4 +1,4 @@
-"""What work-items do on their own: updates of one element, and what only lanes know of vectors."""
+"""Kernels and their lanes: how many there are, and what work-items do on their own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.core.attributes import Level, level_of
+from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.subgroup_sizes import given_subgroup_size
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
+from xtile.translate.tiles_to_xegpu.kernels import RULES as OF_TILES
+from xtile.translate.tiles_to_xegpu.kernels import emit_kernel
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, storage_type, vector_like
 from xtile.translate.tiles_to_xegpu.memory import line_of, position_of
 from xtile.translate.tiles_to_xegpu.points import descriptor_of_points
+
+
+def _function(operation: FuncOp, lowering: Lowering) -> None:
+    """A kernel of subgroups; others stay what they are."""
+    if level_of(operation) is not Level.SUBGROUP:
+        lowering.keep(operation)
+        return
+    lowering.lanes = given_subgroup_size(operation) or lowering.target.chip.subgroup_size
+    emit_kernel(operation, lowering, lowering.lanes)
+
 
 _REASONS = {
     "core.fragment_extract": "which element is whose only lanes know; ask for level lane",
@@ -42,6 +57,8 @@ def _update(operation: Operation, lowering: Lowering) -> None:
 
 
 RULES: dict[str, Rule] = {
+    **OF_TILES,
+    FuncOp.name: _function,
     **dict.fromkeys(_REASONS, _refuse),
     "memref.atomic_rmw": _update,
 }

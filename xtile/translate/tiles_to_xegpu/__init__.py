@@ -31,24 +31,26 @@ from xtile.translate.tiles_to_xegpu import (
     transfers,
 )
 from xtile.translate.tiles_to_xegpu.layouts import WorkGroupLowering
+from xtile.translate.tiles_to_xegpu.lowering import Lowering
 
-_ROWS: dict[str, Rule] = {
+COMMON_ROWS: dict[str, Rule] = {
     **atomics.RULES,
     **control.RULES,
-    **elements.RULES,
-    **kernels.RULES,
     **memory.RULES,
     **others.RULES,
     **pointers.RULES,
     **points.RULES,
     **products.RULES,
     **reductions.RULES,
-    **transfers.RULES,
 }
-"""The rule of each operation that does not stay what it is."""
+"""The rules of operations on vectors of work-groups, and as well of subgroups."""
 
-RULES = RuleTable(_ROWS, otherwise=others.copy, keeps_rounding=True)
-"""What becomes of each operation."""
+RULES = RuleTable(
+    {**COMMON_ROWS, **elements.RULES, **kernels.RULES, **transfers.RULES},
+    otherwise=others.copy,
+    keeps_rounding=True,
+)
+"""What becomes of each operation that does not stay what it is."""
 
 
 def translate_module(
@@ -64,9 +66,12 @@ def translate_module(
     Raises:
         DiagnosticError: Something has no words in XeGPU.
     """
-    module = compose_narrow(split_complex(module))
-    lowering = WorkGroupLowering(RULES, target, source_of(module), diagnostics)
-    result = with_device_code_rebuilt(module, lowering)
+    return lowered(module, WorkGroupLowering(RULES, target, source_of(module), diagnostics))
+
+
+def lowered(module: ModuleOp, lowering: Lowering) -> ModuleOp:
+    """A module whose device code is lowered to XeGPU, without what nobody uses any more."""
+    result = with_device_code_rebuilt(compose_narrow(split_complex(module)), lowering)
     result.attributes["gpu.container_module"] = UnitAttr()
     remove_dead_code(result)
     return result

@@ -54,16 +54,28 @@ def _function(operation: FuncOp, lowering: WorkGroupLowering) -> None:
     chip = lowering.target.chip
     lowering.layouts = Layouts(operation, chip)
     lowering.waits = place_barriers(operation)
+    result = emit_kernel(operation, lowering, chip.subgroup_size)
+    items = lowering.layouts.subgroups * chip.subgroup_size
+    result.known_block_size = DenseArrayBase.from_list(i32, [items, 1, 1])
+
+
+def emit_kernel(operation: FuncOp, lowering: Lowering, lanes: int) -> FuncOp:
+    """Emits what a kernel becomes, with as large a block as it has.
+
+    Args:
+        operation: The kernel.
+        lowering: Where to emit.
+        lanes: The size of its subgroups.
+    """
     old = operation.body.block
     types = [lowering.type_of(argument.type) for argument in old.args]
     block = Block(arg_types=types)
     with lowering.in_function(block):
         for was, becomes in zip(old.args, block.args, strict=True):
             give_name(becomes, was.name_hint)
-            lowering.define(was, parameter(lowering, becomes))
-        local = define_local_memory(operation, block, lowering)
+            lowering.define(was, _parameter(lowering, becomes))
+        local = _define_local_memory(operation, block, lowering)
         lowering.translate_block(old)
-    items = lowering.layouts.subgroups * chip.subgroup_size
     result = FuncOp(
         operation.sym_name.data,
         FunctionType.from_lists(types, []),
@@ -71,21 +83,21 @@ def _function(operation: FuncOp, lowering: WorkGroupLowering) -> None:
         kernel=operation.is_kernel,
         workgroup_attributions=local,
     )
-    result.known_block_size = DenseArrayBase.from_list(i32, [items, 1, 1])
+    result.known_block_size = operation.known_block_size
     result.known_grid_size = operation.known_grid_size
-    result.attributes |= attributes_of(operation, lowering)
-    result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(chip.subgroup_size, i32)
-    lowering.emit(result)
+    result.attributes |= _attributes_of(operation, lowering)
+    result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(lanes, i32)
+    return lowering.emit(result)
 
 
-def parameter(lowering: Lowering, value: SSAValue) -> object:
+def _parameter(lowering: Lowering, value: SSAValue) -> object:
     """What a parameter is in the kernel: a memref is memory, unless it holds memrefs."""
     if is_group(value.type) or not isinstance(value.type, MemRefType):
         return value
     return memory_of(lowering, value)
 
 
-def attributes_of(kernel: FuncOp, lowering: Lowering) -> dict[str, Attribute]:
+def _attributes_of(kernel: FuncOp, lowering: Lowering) -> dict[str, Attribute]:
     """The attributes of a kernel, with what it has become at another level."""
     own = {LEVEL_ATTRIBUTE, SUBGROUP_GRID_ATTRIBUTE, TILE_HINTS_ATTRIBUTE}
     gone = {*own, *kernel.get_irdl_definition().attributes}
@@ -96,7 +108,7 @@ def attributes_of(kernel: FuncOp, lowering: Lowering) -> dict[str, Attribute]:
     return {**kept, LEVEL: StringAttr(lowering.LEVEL)}
 
 
-def define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> int:
+def _define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> int:
     """What a kernel allocates, as arguments of its body, and how many these are."""
     allocations = [each for each in walk(kernel) if each.name == "memref.alloca"]
     for allocation in allocations:
