@@ -23,7 +23,7 @@ from nvidia_gpu_kernels import AXPBY, AXPBY_BLOCK, ROWS, SOFTMAX, SUM, Kernel, b
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
-from xtile.backends.nvidia.tileiras import assemble
+from xtile.backends.nvidia.cubins import assemble
 from xtile.backends.nvidia.tools import find_tileiras
 from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.translate.route import Options, translate

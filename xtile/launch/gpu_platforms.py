@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xtile.backends.gpu.platform import Maker, Platform
 
 _CUDA = "xtile.backends.nvidia.cuda.platform"
-_HIP = "xtile.backends.amd.hip.platform"
+_HIP = "xtile.backends.amd.hip.device"
 _TRITON = "xtile.backends.triton.compiler"
 
 

@@ -17,7 +17,6 @@ import pytest
 
 from xtile.backends.amd.hip import device as device_module
 from xtile.backends.amd.hip import driver as driver_module
-from xtile.backends.amd.hip import platform as platform_module
 from xtile.backends.amd.hip.driver import HipDriver
 from xtile.backends.amd.hsaco import kernels_of
 from xtile.launch.gpu import kept_variants
@@ -217,7 +216,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, library: Any) -> Iterator[None]:
         driver.call("hipInit", 0)
         return driver
 
-    for module in (driver_module, device_module, platform_module):
+    for module in (driver_module, device_module):
         monkeypatch.setattr(module, "load_driver", load)
     forget()
     yield
@@ -227,5 +226,5 @@ def installed(monkeypatch: pytest.MonkeyPatch, library: Any) -> Iterator[None]:
 def forget() -> None:
     """Forgets the GPUs and what was loaded into them."""
     device_module.find_devices.cache_clear()
-    platform_module.session_of.cache_clear()
+    device_module.session_of.cache_clear()
     kept_variants.clear()

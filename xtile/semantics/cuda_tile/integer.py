@@ -1,4 +1,4 @@
-"""Arithmetic on integers.
+"""Arithmetic on integers, and functions of their bits.
 
 Integers wrap around. What an operation promises not to happen (`no_signed_wrap`,
 `no_unsigned_wrap`), an observer is told of where it happens.
@@ -223,15 +223,18 @@ def _shri(operation: Operation, compiler: Compiler) -> Step:
 HANDLERS: dict[str, Handler] = {
     "cuda_tile.absi": _plain(absolute),
     "cuda_tile.addi": _overflowing(integers.BINARY["addi"]),
+    "cuda_tile.andi": _plain(integers.BINARY["andi"]),
     "cuda_tile.divi": _divi,
     "cuda_tile.maxi": _extremum("max"),
     "cuda_tile.mini": _extremum("min"),
     "cuda_tile.mulhii": _plain(high_product),
     "cuda_tile.muli": _overflowing(integers.BINARY["muli"]),
     "cuda_tile.negi": _overflowing(negation),
+    "cuda_tile.ori": _plain(integers.BINARY["ori"]),
     "cuda_tile.remi": _remi,
     "cuda_tile.shli": _shli,
     "cuda_tile.shri": _shri,
     "cuda_tile.subi": _overflowing(integers.BINARY["subi"]),
+    "cuda_tile.xori": _plain(integers.BINARY["xori"]),
 }
 """The handler of each operation, by name."""

@@ -18,7 +18,6 @@ from xdsl.ir import Operation
 from xtile.semantics.aggregates import Combination, check_order, reduced, scanned
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile import (
-    bitwise,
     comparisons,
     conversions,
     floating_point,
@@ -45,7 +44,7 @@ _OTHER_ELEMENTWISE = (
 @cache
 def _elementwise() -> frozenset[str]:
     """The operations that do for all elements at once what they do for one."""
-    modules = (bitwise, comparisons, conversions, floating_point, integer, mathematics)
+    modules = (comparisons, conversions, floating_point, integer, mathematics)
     return frozenset(_OTHER_ELEMENTWISE).union(*(module.HANDLERS for module in modules))
 
 

@@ -6,7 +6,6 @@ from xtile.semantics.compiler import Handler
 from xtile.semantics.cuda_tile import (
     assumptions,
     atomics,
-    bitwise,
     comparisons,
     control,
     conversions,
@@ -24,7 +23,6 @@ from xtile.semantics.cuda_tile import (
 HANDLERS: dict[str, Handler] = {
     **assumptions.HANDLERS,
     **atomics.HANDLERS,
-    **bitwise.HANDLERS,
     **comparisons.HANDLERS,
     **control.HANDLERS,
     **conversions.HANDLERS,

@@ -1,7 +1,7 @@
-"""Loads, stores and prefetches of scattered points.
+"""Loads, stores, atomic updates and prefetches of scattered points.
 
-Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load`, `store` and `prefetch`;
-docs/semantics.md, "XeGPU".
+Source: MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load`, `store`,
+`atomic_rmw` and `prefetch`; docs/semantics.md, "XeGPU".
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.xegpu import operation as types
 from xtile.dialects.xegpu.operation import element_type, shape_of, tensor_desc
+from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Index, Memref
 from xtile.semantics.state import State
-from xtile.semantics.upstream.access import read_elements, write_elements
+from xtile.semantics.upstream.access import read_elements, update_elements, write_elements
+from xtile.semantics.upstream.memref import UPDATES
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Array, Value, choose
 from xtile.semantics.xegpu.descriptors import ScatteredDescriptor, base_of
@@ -149,7 +151,27 @@ def _prefetch(operation: PrefetchOp, compiler: Compiler) -> Step:
     return lambda state: None
 
 
+def _atomic_rmw(operation: AtomicRMWOp, compiler: Compiler) -> Step:
+    source = operation.tensorDesc
+    lanes = compiler.configuration.subgroup_size
+    shape, chunk_size = shape_of_points(source, None), tensor_desc(source).chunk_size
+    points = point_coordinates(operation, source, operation.value, shape, chunk_size, lanes)
+    access = scattered_access(operation, compiler, source, None, operation.mask, points)
+    function = UPDATES[operation.update.name](number_of(operation.value.type))
+    value, result = compiler.slots((operation.value, operation.result))
+
+    def step(state: State) -> None:
+        found, operand = access(state), state.values[value]
+        with acting_on(state, operation, points):
+            state.values[result] = update_elements(
+                state, operation, found.memory, (found.index,), operand, function, found.where
+            )
+
+    return step
+
+
 HANDLERS: dict[str, Handler] = {
+    "xegpu.atomic_rmw": _atomic_rmw,
     "xegpu.load": _load,
     "xegpu.prefetch": _prefetch,
     "xegpu.store": _store,

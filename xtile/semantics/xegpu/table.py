@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xtile.semantics.compiler import Handler
 from xtile.semantics.xegpu import (
-    atomics,
     barriers,
     blocks,
     descriptors,
@@ -14,7 +13,6 @@ from xtile.semantics.xegpu import (
 )
 
 HANDLERS: dict[str, Handler] = {
-    **atomics.HANDLERS,
     **barriers.HANDLERS,
     **blocks.HANDLERS,
     **descriptors.HANDLERS,

@@ -1,4 +1,8 @@
-"""What the rules share: types, the values of functions that are called, what loops carry."""
+"""What the rules share: types, the values of functions that are called, what loops carry.
+
+A tensor becomes a vector, a pointer one of the core form, a descriptor the memref that it
+describes; layouts are left out, because they say where elements are and not what they are.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,26 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from typing_extensions import override
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IndexType, IntegerAttr, i1, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    NoneAttr,
+    StridedLayoutAttr,
+    VectorType,
+    i1,
+    i64,
+)
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core import AssumeOp
+from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.triton.operation import as_tensor
+from xtile.dialects.triton.tt.types import PointerType, TensorDescType
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
@@ -19,7 +38,33 @@ from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
-from xtile.translate.triton_to_core.types import core_type
+
+
+def core_type(type_: Attribute) -> Attribute:
+    """What a type becomes.
+
+    Raises:
+        ValueError: Nothing; the message says why.
+    """
+    tensor = as_tensor(type_)
+    if tensor is not None:
+        element, shape = core_type(tensor.element_type), tensor.get_shape()
+        return VectorType(element, shape) if shape else element
+    if isinstance(type_, PointerType):
+        if type_.is_block:
+            raise ValueError(f"{type_} cannot be an argument of a function of the core form")
+        return CorePointerType.to(type_.pointee)
+    if isinstance(type_, TensorDescType):
+        return memref_of(type_)
+    return type_
+
+
+def memref_of(descriptor: TensorDescType) -> MemRefType[Attribute]:
+    """The memref that a descriptor describes, whose last stride is 1."""
+    block = descriptor.block_type
+    rank = len(block.get_shape())
+    strides = [*[NoneAttr()] * (rank - 1), 1]
+    return MemRefType(block.element_type, [DYNAMIC_INDEX] * rank, StridedLayoutAttr(strides, 0))
 
 
 class Carried(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -41,9 +41,9 @@ from xtile.dialects.gpu.subgroup_sizes import (
 )
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
-from xtile.dialects.xegpu.layout import LayoutAttr
+from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
 from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
-from xtile.dialects.xegpu.operation import is_for_workgroup, shape_of
+from xtile.dialects.xegpu.operation import is_for_workgroup, layouts_of, shape_of
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.facts import constant_of
@@ -52,7 +52,6 @@ from xtile.text.source import spelling_of
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_core import matrices
 from xtile.translate.xegpu_to_core.control import has_descriptors
-from xtile.translate.xegpu_to_core.layouts import remark_unused
 from xtile.translate.xegpu_to_core.raising import Raising
 
 XEGPU = "xegpu"
@@ -75,7 +74,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if raising.tells_reasons:
         told: set[LayoutAttr] = set()
         for each in walk(operation):
-            remark_unused(each, raising, told)
+            _remark_unused(each, raising, told)
     raising.level = level
     raising.subgroup_size = given_subgroup_size(operation) or DEFAULT_SUBGROUP_SIZE
     block_size = _block_size(operation)
@@ -272,5 +271,43 @@ def copy_without_layouts(operation: Operation, raising: Raising) -> None:
 
 _OF_EACH = OF_WORK_ITEMS | {"memref.atomic_rmw", "memref.generic_atomic_rmw", "gpu.printf"}
 """Operations that each work-item of a work-group does, or by which they differ."""
+
+# --- layouts that are not followed ---
+
+
+_AS_CHIPS_HAVE_IT = "lanes hold what the chip's blocks and products give them"
+
+_REASONS: dict[str, tuple[Callable[[LayoutAttr], bool], str]] = {
+    "inst_data": (
+        lambda layout: not layout.effective_inst_data,
+        "vectors are cut into the largest instructions of the chip",
+    ),
+    "lane_layout": (
+        lambda layout: all(count == 1 for count in layout.effective_lane_layout[:-1]),
+        _AS_CHIPS_HAVE_IT,
+    ),
+    "lane_data": (
+        lambda layout: sum(count != 1 for count in layout.effective_lane_data) <= 1,
+        _AS_CHIPS_HAVE_IT,
+    ),
+    "order": (
+        lambda layout: layout.effective_order == tuple(reversed(range(layout.rank))),
+        "subgroups and lanes are numbered row by row",
+    ),
+}
+"""For each parameter when it says what is done anyway, and else what is done instead."""
+
+
+def _remark_unused(operation: Operation, raising: Raising, told: set[LayoutAttr]) -> None:
+    """Tells which parameters of an operation's layouts are not followed, once for each layout."""
+    for each in layouts_of(operation):
+        layout = each.layout if isinstance(each, SliceAttr) else each
+        if not isinstance(layout, LayoutAttr) or layout in told:
+            continue
+        told.add(layout)
+        for name, (is_followed, instead) in _REASONS.items():
+            if not is_followed(layout):
+                raising.remark(f"{name} of {layout} is not followed: {instead}", operation)
+
 
 RULES: dict[str, Rule] = {FuncOp.name: _function, ModuleOp.name: _module}

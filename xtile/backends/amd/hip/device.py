@@ -13,6 +13,9 @@ from functools import cache
 from xtile.arguments.errors import DeviceError
 from xtile.backends.amd.hip.driver import load_driver
 from xtile.backends.gpu.driver import GpuError
+from xtile.backends.gpu.platform import Platform
+from xtile.backends.gpu.session import Session
+from xtile.backends.machine_code import HSACO
 from xtile.targets import AMD, chip_name
 
 _SIZE_OF_PROPERTIES = 4096
@@ -106,3 +109,17 @@ def available_devices() -> tuple[HipDevice, ...]:
     except DeviceError:
         return ()
     return tuple(device for device in devices if device.chip is not None)
+
+
+@cache
+def session_of(device: HipDevice) -> Session:
+    """The session of a GPU.
+
+    Raises:
+        DeviceError: The GPU cannot be used.
+    """
+    return Session(device, load_driver())
+
+
+PLATFORM = Platform("hip", HSACO, find_devices, runs, session_of)
+"""AMD's GPUs."""

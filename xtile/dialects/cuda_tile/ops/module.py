@@ -25,10 +25,10 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, Symb
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
+from xtile.dialects.cuda_tile.debug_info import verify_function, verify_variable
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
 from xtile.dialects.cuda_tile.ops.control_flow import ReturnOp
 from xtile.dialects.cuda_tile.ops.control_flow_rules import verify_end, verify_types
-from xtile.dialects.cuda_tile.ops.debug_info_rules import verify_function, verify_variable
 from xtile.dialects.cuda_tile.region_text import (
     parse_arguments,
     parse_optional_results,

@@ -1,6 +1,7 @@
 """Views: tensors in memory, and how they are cut into tiles.
 
-Source: CUDA Tile IR specification, "Operations", "Views"; NVIDIA/cuda-tile 13.3.0, `Ops.td`.
+Source: CUDA Tile IR specification, "Operations", "Views"; NVIDIA/cuda-tile 13.3.0, `Ops.td`
+and `CudaTile.cpp`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 from typing_extensions import override
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -23,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.constraints import (
     GATHER_SCATTER_VIEW,
@@ -34,23 +36,84 @@ from xtile.dialects.cuda_tile.constraints import (
     TILE_VIEW,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation, Operand
-from xtile.dialects.cuda_tile.ops.view_rules import (
-    verify_sizes,
-    verify_tensor_view,
-    verify_view_of,
-)
 from xtile.dialects.cuda_tile.tensor_view_text import parse_tensor_view, print_tensor_view
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import (
     GatherScatterViewType,
     PartitionViewType,
+    PointerType,
     StridedViewType,
     TensorViewType,
     TileType,
     TileView,
+    tile_type,
 )
 from xtile.dialects.cuda_tile.versions import V13_3, Version
 from xtile.dialects.definitions import op_definition
+
+
+def verify_tensor_view(
+    base: SSAValue,
+    dynamic_shape: Sequence[SSAValue],
+    dynamic_strides: Sequence[SSAValue],
+    type: Attribute,
+) -> None:
+    """Checks the operands of `make_tensor_view`.
+
+    Raises:
+        VerifyException: They do not fit to the type.
+    """
+    assert isinstance(type, TensorViewType)
+    pointer = tile_type(base).element_type
+    assert isinstance(pointer, PointerType)
+    if pointer.pointee_type != type.element_type:
+        raise VerifyException(
+            f"the pointer must point to {type.element_type} as the tensor_view holds, but is "
+            f"{base.type}"
+        )
+    counts = {
+        "sizes": (type.get_shape().count(DYNAMIC_INDEX), len(dynamic_shape)),
+        "strides": (type.get_strides().count(DYNAMIC_INDEX), len(dynamic_strides)),
+    }
+    for name, (expected, found) in counts.items():
+        if expected != found:
+            raise VerifyException(
+                f"expected {expected} {name}, one for each ? in the tensor_view, got {found}"
+            )
+    values = (*dynamic_shape, *dynamic_strides)
+    for value in values:
+        if value.type != values[0].type:
+            raise VerifyException(
+                f"sizes and strides must be of one type, but are {values[0].type} and {value.type}"
+            )
+
+
+def verify_view_of(tensor: SSAValue, view: Attribute) -> None:
+    """Checks that a view is of a tensor view.
+
+    Raises:
+        VerifyException: It is of another.
+    """
+    assert isinstance(view, TileView)
+    if view.tensor_view != tensor.type:
+        raise VerifyException(
+            f"the view must be of the operand's type {tensor.type}, but is of {view.tensor_view}"
+        )
+
+
+def verify_sizes(count: int, view: Attribute) -> None:
+    """Checks that there is a result for each dimension.
+
+    Raises:
+        VerifyException: There is not.
+    """
+    if isinstance(view, TileView):
+        rank = view.index_rank
+    else:
+        assert isinstance(view, TensorViewType)
+        rank = view.rank
+    if count != rank:
+        raise VerifyException(f"expected {rank} results, one for each dimension, got {count}")
 
 
 @op_definition
