@@ -42,8 +42,12 @@ _PROMISES = {
     "%C: memref<f32x?x?>": (
         "%C: memref<f32x?x?> {alignment=128, shape_gcd=[4,1], stride_gcd=[1,4]}"
     ),
-    "%X: memref<f32x?x?>": "%X: memref<f32x?x?> {alignment=128, stride_gcd=[1,4]}",
-    "%Y: memref<f32x?x?>": "%Y: memref<f32x?x?> {alignment=128, stride_gcd=[1,4]}",
+    **{
+        f"%{name}: memref<f32x?x?>": (
+            f"%{name}: memref<f32x?x?> {{alignment=128, shape_gcd=[4,1], stride_gcd=[1,4]}}"
+        )
+        for name in "XY"
+    },
     "stride_gcd=[1,$d,$d]": "alignment=128, stride_gcd=[1,$d,$d]",
 }
 """What is promised of arguments."""
@@ -82,7 +86,7 @@ def subgroup_gemm(type: str, rows: int, columns: int) -> Kernel:
 
 KERNELS = [
     *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
-    *map(example, ("coopmatrix_gemm", "flash_attention", "softmax")),
+    *map(example, ("coopmatrix_gemm", "flash_attention", "softmax", "wide_softmax")),
 ]
 
 
@@ -165,8 +169,8 @@ def attention(torch: Any) -> Workload:
     )
 
 
-def softmax(torch: Any) -> Workload:
-    """The softmax of columns."""
+def softmax(torch: Any, name: str, columns: int) -> Workload:
+    """The softmax of columns, of which a work-group handles some."""
     x, y = (column_major(torch, COLUMN, COLUMNS, dtype=torch.float32) for _ in range(2))
 
     def error() -> float:
@@ -174,10 +178,10 @@ def softmax(torch: Any) -> Workload:
         return float(((y[:, :512].double() - exact).abs() / exact).max())
 
     return Workload(
-        example("softmax"),
-        f"softmax f32, {COLUMNS} columns of {COLUMN}",
+        example(name),
+        f"{name} f32, {COLUMNS} columns of {COLUMN}",
         (x, y),
-        (COLUMNS // 8,),
+        (COLUMNS // columns,),
         8 * COLUMN * COLUMNS,
         "TB/s",
         lambda: torch.softmax(x.T, 1),
@@ -207,7 +211,8 @@ def run_all(cubins: Path, only: str) -> None:
         ),
         lambda: updated_product(torch, SIZES[0]),
         lambda: attention(torch),
-        lambda: softmax(torch),
+        lambda: softmax(torch, "softmax", 8),
+        lambda: softmax(torch, "wide_softmax", 1),
     ]
     rows: list[list[str]] = []
     for make in makers:

@@ -34,6 +34,10 @@ def large_tiles(
         from xtile.transforms.local_tiles import local_tiles
 
         module = local_tiles(module, only_cheap=only_cheap)
+    if any(map(_is_by_index, walk(module))):
+        from xtile.transforms.box_accesses import box_accesses
+
+        module = box_accesses(module, diagnostics)
     if _has(module, "vector.shape_cast"):
         from xtile.transforms.collapse_shapes import collapse_shapes
 
@@ -55,6 +59,13 @@ def large_tiles(
 
 def _has(module: ModuleOp, name: str) -> bool:
     return any(each.name == name for each in walk(module))
+
+
+def _is_by_index(operation: Operation) -> bool:
+    """Whether an operation accesses elements by their indices in a memref."""
+    if operation.name not in ("core.gather_load", "core.scatter_store"):
+        return False
+    return any(operand.type.name == "memref" for operand in operation.operands)
 
 
 def _is_the_same_each_time(operation: Operation) -> bool:

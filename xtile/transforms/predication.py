@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.dialects.upstream import value_type
+from xtile.rewrite.facts import constant_of
 from xtile.rewrite.ranges import may_wrap_together
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
@@ -133,6 +134,10 @@ class Predication(ABC, Generic[KernelT, ValueT]):
     @abstractmethod
     def largest(self, value: ValueT) -> SSAValue:
         """The largest of the signed integers of all work-items."""
+
+    def least(self, value: ValueT) -> SSAValue | None:
+        """The least of the signed integers of all work-items, if that needs no look at each."""
+        return None
 
     def both(self, a: ValueT, b: ValueT) -> ValueT:
         """Where two conditions hold."""
@@ -279,7 +284,10 @@ def loop(operation: scf.ForOp, at: Predication[Any, Any]) -> None:
 
 
 def _longest(operation: scf.ForOp, at: Predication[Any, ValueT]) -> None:
-    """All take as many turns as any; in turn t those act that have more than t of them."""
+    """All take as many turns as any; in turn t those act that have more than t of them.
+
+    Where it is known which one begins first, its bounds are those of all.
+    """
     kernel = at.kernel
     if UNSIGNED in operation.properties:
         raise kernel.error(
@@ -287,29 +295,37 @@ def _longest(operation: scf.ForOp, at: Predication[Any, ValueT]) -> None:
         )
     index, *handed = operation.body.block.args
     first, last, step = (at.wide(v) for v in (operation.lb, operation.ub, operation.step))
-    turns = _turns(at, first, last, step)
-    most = at.largest(turns)
+    bounds = operation.lb, operation.ub, operation.step
+    is_exact = not any(map(at.is_varying, bounds[1:])) and not may_wrap_together(*bounds)
+    begin = at.least(first) if is_exact and (constant_of(operation.step) or 0) > 0 else None
+    turns = _turns(at, first, last, step) if begin is None else first
+    if begin is None:
+        common = kernel.index(0), at.largest(turns), kernel.index(1)
+    else:
+        common = begin, kernel.value(operation.ub), kernel.value(operation.step)
     initial = at.carried(operation.iter_args, handed)
-    block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
+    block = Block(arg_types=[common[0].type, *(value.type for value in initial)])
     block.args[0].name_hint = "turn"
     at.adopt(handed, block.args[1:])
     before = [at.wide(value) for value in handed]
     with kernel.at_end_of(block):
         turn = at.same(block.args[0])
-        moved = at.computed(arith.MuliOp, at.converted(turn, index.type), step)
-        value = at.computed(arith.AddiOp, first, moved)
-        at.define(index, at.like(value, index))
-        bounds = operation.lb, operation.ub, operation.step
-        if any(map(at.is_varying, bounds[1:])) or may_wrap_together(*bounds):
-            acts = at.compared("slt", turn, turns)
+        if begin is None:
+            moved = at.computed(arith.MuliOp, at.converted(turn, index.type), step)
+            value = at.computed(arith.AddiOp, first, moved)
+        elif constant_of(begin) == 0:
+            value = at.computed(arith.AddiOp, first, turn)
         else:
-            acts = at.compared("slt", value, last)
+            distance = at.computed(arith.SubiOp, first, at.same(begin))
+            value = at.computed(arith.AddiOp, distance, turn)
+        at.define(index, at.like(value, index))
+        acts = at.compared("slt", value, last) if is_exact else at.compared("slt", turn, turns)
         with at.under(acts):
             ends = at.lift_region(operation.body)
         after = [at.select(acts, at.wide(end), was) for end, was in zip(ends, before, strict=True)]
         pairs = zip(after, handed, strict=True)
         kernel.emit(scf.YieldOp(*(part for new, old in pairs for part in at.like(new, old).parts)))
-    new = ForOp(kernel.index(0), most, kernel.index(1), initial, Region(block))
+    new = ForOp(*common, initial, Region(block))
     at.adopt(operation.results, kernel.emit(new).results, handed)
 
 

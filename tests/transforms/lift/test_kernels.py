@@ -35,6 +35,24 @@ def test_softmax(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
+def test_wide_softmax(target: str) -> None:
+    """Subgroups share a column, which is read and written in tiles of what all of them access."""
+    random = fresh_generator()
+    x = np.asfortranarray(random.standard_normal((2100, 3)).astype(np.float32))
+    y = np.full((2100, 3), np.nan, np.float32, order="F")
+    ported = xtile.translate(EXAMPLES / "wide_softmax.ir", target, chip="sm_90")
+    xtile.run(ported, [x, y], grid=(3,))
+    powers = np.exp(x.astype(np.float64) - x.max(0))
+    np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
+    if target == "cuda_tile":
+        text = xtile.to_text(ported, "mlir")
+        assert text.count("tile<1x1024xf32>, token") == 3
+        assert text.count("store_view_tko") == 1
+        assert "ptr_tko" not in text
+        assert "alloca" not in text
+
+
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_flash_attention(target: str) -> None:
     random = fresh_generator()
     shape = (64, 90, 2)

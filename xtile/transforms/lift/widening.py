@@ -27,6 +27,7 @@ from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.rewrite.affine_tiles import Affine, affine_of
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
@@ -346,6 +347,18 @@ class Widening(Predication[TileEmitter, Wide]):
     @override
     def largest(self, value: Wide) -> SSAValue:
         return self.reduced(CombiningKindFlag.MAXSI, value, frozenset(value.axes)).value
+
+    @override
+    def least(self, value: Wide) -> SSAValue | None:
+        """Known of work-items that count up; where a number is not known, only of indices."""
+        found, shape = affine_of(value.value), shape_of(value.value.type)
+        if found is None or (found.terms and not isinstance(value.element, IndexType)):
+            return None
+        ends = (s * (size - 1) for s, size in zip(found.strides, shape, strict=True))
+        least = found.constant + sum(min(0, end) for end in ends)
+        if not found.terms:
+            return self.kernel.constant(least, value.element)
+        return self.kernel.as_value(Affine(least, (), found.terms).base(self.kernel))
 
     def any(self, condition: Wide, keeping: Axes = NONE) -> Wide:
         """Whether a condition holds anywhere along its other axes."""

@@ -26,7 +26,7 @@ from xtile.transforms.structure.affine import (
 )
 from xtile.transforms.structure.boxes import Box
 from xtile.transforms.structure.polynomials import ONE, Polynomial
-from xtile.transforms.structure.provenance import Provenance, permutation_of
+from xtile.transforms.structure.provenance import SHAPES, Provenance, permutation_of
 
 
 def box_of(mask: SSAValue, provenance: Provenance) -> Box:
@@ -66,6 +66,14 @@ def _and(operation: Operation, provenance: Provenance) -> Box:
 
 
 def _compare(operation: arith.CmpiOp, provenance: Provenance) -> Box:
+    result = Box()
+    for each in _compared(operation, provenance):
+        result &= where_not_negative(each) & Box(needs=each.needs)
+    return result
+
+
+def _compared(operation: arith.CmpiOp, provenance: Provenance) -> list[Affine]:
+    """What is 0 or more where a comparison holds."""
     left, right = (provenance.integers(operand) for operand in operation.operands)
     if left.only or right.only:
         raise NotAffineError("its mask compares remainders")
@@ -82,11 +90,25 @@ def _compare(operation: arith.CmpiOp, provenance: Provenance) -> Box:
         needs |= of_right
     if predicate not in _DIFFERENCES:
         raise NotAffineError(f"its mask compares with {predicate}")
-    boxes = [where_not_negative(find(left, right)) for find in _DIFFERENCES[predicate]]
-    result = Box(needs=needs)
-    for box in boxes:
-        result &= box
-    return result
+    return [find(left, right).needing(needs) for find in _DIFFERENCES[predicate]]
+
+
+def differences_of(mask: SSAValue, provenance: Provenance) -> list[Affine]:
+    """Tiles that are 0 or more at exactly those elements that a mask lets through.
+
+    Raises:
+        NotAffineError: There are none that are affine.
+    """
+    owner = mask.owner
+    if isinstance(owner, arith.AndIOp):
+        return [each for side in owner.operands for each in differences_of(side, provenance)]
+    if isinstance(owner, arith.CmpiOp):
+        return _compared(owner, provenance)
+    if isinstance(owner, Operation) and owner.name in SHAPES:
+        change = SHAPES[owner.name]
+        return [change(each, owner) for each in differences_of(owner.operands[0], provenance)]
+    where = "control flow" if isinstance(owner, Block) else spelling_of(owner)
+    raise NotAffineError(f"its mask comes from {where}")
 
 
 def _less_one(tile: Affine) -> Affine:

@@ -488,7 +488,7 @@ def _shape_cast(tile: Affine, operation: Operation) -> Affine:
     return result
 
 
-_SHAPES: Mapping[str, Callable[[Affine, Operation], Affine]] = {
+SHAPES: Mapping[str, Callable[[Affine, Operation], Affine]] = {
     "vector.broadcast": _broadcast,
     "vector.shape_cast": _shape_cast,
     "vector.splat": _broadcast,
@@ -534,7 +534,7 @@ _RULES: Mapping[str, Rule] = {
     "arith.trunci": _cast,
     "core.assume": _same,
     "vector.step": _step,
-    **{name: _shaped(change) for name, change in _SHAPES.items()},
+    **{name: _shaped(change) for name, change in SHAPES.items()},
 }
 """What tiles of integers are, by the operation that makes them."""
 
@@ -565,6 +565,6 @@ def _same_pointers(provenance: Provenance, operation: Operation) -> Pointers:
 _POINTER_RULES: Mapping[str, Callable[[Provenance, Any], Pointers]] = {
     "core.assume": _same_pointers,
     "core.pointer_add": _add,
-    **{name: _shaped_pointers(change) for name, change in _SHAPES.items()},
+    **{name: _shaped_pointers(change) for name, change in SHAPES.items()},
 }
 """What pointers are, by the operation that makes them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.vector import BroadcastOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
@@ -47,7 +47,6 @@ from xtile.dialects.ub import is_poison
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
-from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable, copy
@@ -74,12 +73,13 @@ from xtile.transforms.structure.common_memory import (
 )
 from xtile.transforms.structure.demand import Demand
 from xtile.transforms.structure.masks import box_of
-from xtile.transforms.structure.polynomials import ONE, ZERO, Atom, Polynomial, Rounds
+from xtile.transforms.structure.numbers import Numbers
+from xtile.transforms.structure.polynomials import ONE, ZERO, Polynomial, Rounds
 from xtile.transforms.structure.provenance import Provenance
 from xtile.transforms.structure.split_loops import Reach, Split, loops_of, split_of
 
 
-class Structuring(Emitter):
+class Structuring(Numbers):
     """Rebuilds one kernel."""
 
     def __init__(
@@ -91,7 +91,7 @@ class Structuring(Emitter):
         common_memory: bool,
         longest_row: int | None,
     ) -> None:
-        super().__init__(_RULES, "boxes of memory", source, diagnostics)
+        super().__init__(kernel, _RULES, "boxes of memory", source, diagnostics)
         self._kernel = kernel
         self.wants_common_memory = common_memory
         self.longest_row = longest_row
@@ -99,9 +99,6 @@ class Structuring(Emitter):
         self.checks: dict[LaunchCheck, None] = dict.fromkeys(
             check_of(words) for words in check_words(kernel)
         )
-        values: list[SSAValue] = [argument for block in _blocks(kernel) for argument in block.args]
-        values += [result for operation in walk(kernel) for result in operation.results]
-        self._order = {value: i for i, value in enumerate(values)}
         self._demand: Demand | None = None
         self._inside: dict[scf.ForOp, Sequence[Reach]] = {}
 
@@ -178,53 +175,6 @@ class Structuring(Emitter):
 
     # --- numbers ---
 
-    def number(self, polynomial: Polynomial) -> Index:
-        """Emits a polynomial as an index."""
-        added: list[Index] = []
-        subtracted: list[Index] = []
-        for product, factor in polynomial.terms.items():
-            is_negative = factor < 0 and bool(product)
-            number: Index = -factor if is_negative else factor
-            for atom in sorted(product, key=self._position):
-                number = self.multiply(self._atom(atom), number)
-            (subtracted if is_negative else added).append(number)
-        return self.subtract(self.add_all(added), self.add_all(subtracted))
-
-    def _position(self, atom: Atom) -> int:
-        value = atom if isinstance(atom, SSAValue) else atom.loop.body.block.args[0]
-        return self._order[value]
-
-    def _atom(self, atom: Atom) -> Index:
-        if isinstance(atom, SSAValue):
-            return self._as_index(self.value(atom))
-        loop = atom.loop
-        lower, known = self._as_index(self.value(loop.lb)), constant_of(loop.step)
-        step = self._as_index(self.value(loop.step)) if known is None else known
-        if isinstance(atom, Rounds):
-            variable = self._as_index(self.value(loop.body.block.args[0]))
-            return self.divide(self.subtract(variable, lower), step)
-        length = self.subtract(self._as_index(self.value(loop.ub)), lower)
-        return self.divide_up(self.larger(length, 0), step)
-
-    def as_index(self, value: SSAValue) -> SSAValue:
-        """A number of the source as an index."""
-        return self._as_index(self.value(value))
-
-    def _as_index(self, value: SSAValue) -> SSAValue:
-        if isinstance(value.type, IndexType):
-            return value
-        type_ = IndexType()
-        return self.shared(
-            (IndexCastOp, value), (value,), lambda: self.emit(IndexCastOp(value, type_)).result
-        )
-
-    def extreme(self, numbers: Sequence[Polynomial], *, is_least: bool) -> Index:
-        """The least or the greatest of some numbers."""
-        first, *others = (self.number(each) for each in numbers)
-        for other in others:
-            first = self.smaller(first, other) if is_least else self.larger(first, other)
-        return first
-
     def length(self, dimension: Dimension, begin: Polynomial) -> Index:
         """How long memory is along a dimension where it begins; negative is empty."""
         if dimension.ends:
@@ -300,12 +250,6 @@ class Structuring(Emitter):
             if check not in self.checks:
                 self.checks[check] = None
                 self.remark(f"a launch checks that {check}")
-
-
-def _blocks(kernel: FuncOp) -> Iterator[Block]:
-    for operation in (kernel, *walk(kernel)):
-        for region in operation.regions:
-            yield from region.blocks
 
 
 # --- views ---
@@ -440,7 +384,7 @@ def _for(loop: scf.ForOp, writing: Structuring) -> None:
     if split is None:
         copy(loop, writing)
         return
-    lower, upper, step = (writing.as_index(each) for each in (loop.lb, loop.ub, loop.step))
+    lower, upper, step = (writing.number_of(each) for each in (loop.lb, loop.ub, loop.step))
     rounds = writing.divide_up(writing.larger(writing.subtract(upper, lower), 0), step)
     for left, divisor in split.limits:
         limit = writing.divide_up(writing.larger(writing.number(left), 0), divisor)
@@ -482,7 +426,8 @@ def _access(operation: Scattered, writing: Structuring) -> Access | None:
         _check_row(access, writing.longest_row)
         access = writing.in_common_memory(access, operation)
     except NotAffineError as reason:
-        if isinstance(accessed_value(operation).type, VectorType):
+        is_by_index = isinstance(operation.memory.type, MemRefType)
+        if isinstance(accessed_value(operation).type, VectorType) and not is_by_index:
             writing.remark(f"{operation.name} stays: {reason}")
         copy(operation, writing)
         return None
