@@ -111,5 +111,47 @@ def test_values(name: str, n: int) -> None:
 def test_memory_stays_where_positions_are_not_known(name: str) -> None:
     module = xtile.parse(_HEAD + KERNELS[name] + _TAIL, language="mlir")
     text = xtile.to_text(local_tiles(module, only_cheap=True), "mlir")
-    is_known = name in ("a block at a known position", "a transposed block")
+    is_known = name in ("a block at a known position", "a transposed block", "a branch")
     assert ("memref.alloca" not in text) == is_known
+
+
+_ONE_ELEMENT = f"""
+gpu.module @kernels {{{{
+  gpu.func @k(%x: memref<{{count}}xf32>, %y: memref<4x8xf32>, %n: index) kernel
+      attributes {{{{core.level = "tile"}}}} {{{{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    %t = memref.alloca() : memref<{{count}}xf32, {_SPACE}>
+    %a = vector.transfer_read %x[%c0], %zero : memref<{{count}}xf32>, vector<{{count}}xf32>
+    vector.transfer_write %a, %t[%c0] : vector<{{count}}xf32>, memref<{{count}}xf32, {_SPACE}>
+    scf.for %i = %c0 to %n step %c1 {{{{
+      scf.for %j = %c0 to %n step %c1 {{{{
+        %e = vector.transfer_read %t[%i], %zero {{{{in_bounds = [true]}}}}
+            : memref<{{count}}xf32, {_SPACE}>, vector<1xf32>
+        vector.transfer_write %e, %y[%j, %i] {{{{in_bounds = [true]}}}}
+            : vector<1xf32>, memref<4x8xf32>
+      }}}}
+    }}}}
+    gpu.return
+  }}}}
+}}}}
+"""
+
+
+@pytest.mark.parametrize("count", [8, 512])
+def test_one_element_of_few_is_read_before_loops(count: int) -> None:
+    module = xtile.parse(_ONE_ELEMENT.format(count=count), language="mlir")
+    result = local_tiles(module, only_cheap=True)
+    text = xtile.to_text(result, "mlir")
+    assert ("memref.alloca" in text) == (count > 256)
+    if count == 8:
+        before = text[: text.index("vector.extract ")]
+        assert before.count("scf.for") == 1
+    x = fresh_generator().standard_normal(count).astype(np.float32)
+    for n in (0, 4):
+        expected, actual = (np.full((4, 8), np.nan, np.float32) for _ in range(2))
+        xtile.run(module, [x, expected, n])
+        xtile.run(result, [x, actual, n])
+        np.testing.assert_array_equal(actual, expected)
+        np.testing.assert_array_equal(actual[:n, :n], np.tile(x[:n], (n, 1)))

@@ -1,8 +1,8 @@
 """Local memory of a block of tiles becomes tiles, which loops and branches carry.
 
 A write makes a new tile, and a read takes a part of the tile that memory holds then. Both are cheap
-where they are of a box at a known position; anything else is composed of operations on elements.
-What memory holds before it is written is 0.
+where they are of a box at a known position, or of one of few elements; anything else is composed of
+operations on elements. What memory holds before it is written is 0.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def local_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
 
     Args:
         module: The module; it is not changed.
-        only_cheap: Whether memory stays that is not only accessed as boxes at known positions.
+        only_cheap: Whether memory stays that is not only accessed as boxes at known positions, and
+            as single elements of few.
     """
     source = source_of(module)
 

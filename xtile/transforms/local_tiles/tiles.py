@@ -23,6 +23,9 @@ from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source
 from xtile.transforms.local_tiles.accesses import Access, Line, View, box_of, indices_in, lines_of
 
+_FEW = 256
+"""Elements of which one is cheap to find at a position that is known only at run time."""
+
 
 class Promotion(TileEmitter):
     """Rebuilds one kernel.
@@ -116,11 +119,11 @@ class Promotion(TileEmitter):
         """The accessed elements; those that are left out are any."""
         tile = self.held[access.memory]
         if not access.shape:
-            position = self.as_value(self.position(access))
-            flat = self.reshape(tile, [math.prod(shape_of(tile.type))])
-            self.is_costly(access.memory, position)
-            return self.part(flat, [position])
+            return self.element(access.memory, access.indices)
         lines = lines_of(self, access)
+        if lines and access.mask is None and not any(line.along for line in lines):
+            element = self.element(access.memory, [line.base for line in lines])
+            return self.spread(element, access.shape)
         offsets = box_of(access, lines, shape_of(tile.type))
         if lines is None or offsets is None:
             self.costly |= {access.memory}
@@ -129,17 +132,28 @@ class Promotion(TileEmitter):
         sizes = [math.prod(access.shape[i] for i in line.along) for line in lines]
         return self.split(self.slice(tile, offsets, sizes), access, lines)
 
-    def position(self, access: Access) -> Index:
-        """The position of one element in memory, row by row."""
-        strides = row_major(shape_of(self.held[access.memory].type))
-        numbers = [stride or 0 for stride in strides]
-        return self.sum_of_products(list(access.indices), numbers)
-
-    def is_costly(self, memory: SSAValue, position: SSAValue) -> None:
-        """Records that an element is at a position that is known only at run time."""
-        affine = affine_of(position)
-        if affine is None or affine.known is None:
+    def element(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
+        """One element of memory, which is read as far out of loops as its index is known."""
+        tile = self.held[memory]
+        count = math.prod(shape_of(tile.type))
+        flat = self.shared(("line", tile), (tile,), lambda: self.reshape(tile, [count]))
+        position = self.position(memory, indices)
+        affine = affine_of(self.as_value(position))
+        if affine is not None and affine.known is not None:
+            return self.part(flat, [affine.known])
+        if count > _FEW:
             self.costly |= {memory}
+        # Nothing says that a loop which does not run has an index inside of memory.
+        inside = self.as_value(self.smaller(self.larger(position, 0), count - 1))
+        return self.shared(
+            ("element", flat, inside), (flat, inside), lambda: self.part(flat, [inside])
+        )
+
+    def position(self, memory: SSAValue, indices: Sequence[Index]) -> Index:
+        """The position of one element in memory, row by row."""
+        strides = row_major(shape_of(self.held[memory].type))
+        numbers = [stride or 0 for stride in strides]
+        return self.sum_of_products(list(indices), numbers)
 
     def write(self, access: Access, value: SSAValue) -> None:
         """Memory holds something else at the accessed elements from now on."""
@@ -165,7 +179,7 @@ class Promotion(TileEmitter):
     def with_element(self, tile: SSAValue, access: Access, value: SSAValue) -> SSAValue:
         """A tile with another element."""
         shape = shape_of(tile.type)
-        position = self.as_value(self.position(access))
+        position = self.as_value(self.position(access.memory, access.indices))
         flat = self.reshape(tile, [math.prod(shape)])
         is_it = self.compare(
             "eq", self.step(math.prod(shape)), self.spread(position, shape_of(flat.type))
