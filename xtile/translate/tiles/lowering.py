@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, ClassVar, TypeAlias
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, ClassVar, TypeAlias, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.rewrite.indices import Index, IndexArithmetic, IndexOperation
+from xtile.rewrite.descriptors import DescriptorLowering, Group
+from xtile.rewrite.indices import Index, IndexOperation
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import TypedRebuilder
-from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Complex, Descriptor, Group
+from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Complex, Descriptor
 from xtile.translate.tiles.index_facts import IndexFacts
 from xtile.translate.tiles.types import (
     INDEX,
@@ -27,7 +28,7 @@ Combine: TypeAlias = Callable[[Sequence[SSAValue], Sequence[SSAValue]], Sequence
 """Emits the combination of two tuples of numbers, of which the first comes of earlier elements."""
 
 
-class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
+class TileLowering(TypedRebuilder, DescriptorLowering):
     """Rebuilds kernels at tile level in a language of tiles.
 
     A vector or a scalar becomes a tile, a complex scalar a `Complex`, a memref a `Descriptor`, and
@@ -103,6 +104,7 @@ class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
     def pure_cmpi(self, predicate: str, a: Index, b: Index) -> SSAValue:
         """A comparison of indices, computed once."""
 
+    @override
     @abstractmethod
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere; one condition may choose whole tiles."""
@@ -230,6 +232,7 @@ class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
     def pure_offset(self, pointers: SSAValue, offsets: SSAValue) -> SSAValue:
         """The same, computed once."""
 
+    @override
     @abstractmethod
     def address(self, pointer: SSAValue) -> SSAValue:
         """A pointer as an integer, computed once."""
@@ -257,6 +260,7 @@ class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
         """A stride of memory that is not computed here."""
         return self.promise_size(value, divisor)
 
+    @override
     def promise_divisor(self, value: SSAValue, divisor: int) -> SSAValue:
         """The same number or pointer, which is known to be a multiple."""
         if divisor > 1:
@@ -289,13 +293,17 @@ class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
         """What a value of the source has become, if there is one."""
         return None if old is None else self.value(old)
 
+    @override
     def number(self, old: SSAValue) -> Index:
-        """What an index of the source has become; a constant is a number."""
         return self.facts.number(self.value(old))
 
-    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
-        """What indices of the source have become; constants are numbers."""
-        return [self.number(value) for value in old]
+    @override
+    def parts_per_element(self, element: Attribute) -> int:
+        return parts_per_element(element)
+
+    @override
+    def is_number(self, value: SSAValue, number: int) -> SSAValue:
+        return self.pure_cmpi("eq", value, number)
 
     def both(self, a: SSAValue | None, b: SSAValue | None) -> SSAValue | None:
         """Where two conditions hold; None holds everywhere."""
@@ -314,12 +322,9 @@ class TileLowering(TypedRebuilder, IndexArithmetic, ABC):
 
     # --- values that become several ---
 
+    @override
     def descriptor(self, old: SSAValue) -> Descriptor:
-        """What is known of a memref."""
-        meaning = self.meaning(old)
-        if not isinstance(meaning, Descriptor):
-            raise self.error(f"a value of type {old.type} has no elements that can be accessed")
-        return meaning
+        return cast(Descriptor, super().descriptor(old))
 
     def complex(self, old: SSAValue) -> Complex:
         """The parts of a complex number."""

@@ -17,19 +17,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.spirv import ArrayType, PointerType, decorate, operation
+from xtile.rewrite.descriptors import Descriptor
+from xtile.rewrite.memref_layouts import Layout, layout_of
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import (
-    Descriptor,
-    Layout,
-    layout_of,
-    storage_class_of,
-)
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     memory_type,
     memref_type,
     natural_alignment,
     size_in_bytes,
+    storage_class_of,
 )
 
 _MOST_PRIVATE_MEMORY = 2**31 - 1

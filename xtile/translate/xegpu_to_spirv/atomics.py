@@ -28,10 +28,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.spirv import PointerType
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.combining import combine, narrowed, widened
 from xtile.translate.xegpu_to_spirv.conversions import bitcast
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.gpu import (
     ACQUIRE_RELEASE,
     CROSS_WORKGROUP_MEMORY,
@@ -42,7 +42,12 @@ from xtile.translate.xegpu_to_spirv.gpu import (
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, location, pointer_to
 from xtile.translate.xegpu_to_spirv.regions import translate_region
-from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, register_type
+from xtile.translate.xegpu_to_spirv.types import (
+    bit_width,
+    memory_type,
+    register_type,
+    storage_class_at,
+)
 
 Update = Callable[[SSAValue], SSAValue]
 """Emits what an element becomes, from what it is; both as registers hold numbers of its type."""
@@ -108,7 +113,7 @@ def update(
         pointer: Points to the element.
     """
     element = memory.element
-    ordering = _Ordering(lowering, memory.storage_class)
+    ordering = _Ordering(lowering, storage_class_at(memory.pointer))
     if bit_width(memory_type(element)) in _SWAPPED:
         if kind == "assign":
             return _exchange(lowering, ordering, value, pointer)
@@ -206,7 +211,7 @@ def _compare_and_swap(
         word = _WholeWord(lowering, pointer, memory.element)
     else:
         word = _PartOfWord(lowering, pointer, memory.element)
-    ordering = _Ordering(lowering, memory.storage_class)
+    ordering = _Ordering(lowering, storage_class_at(memory.pointer))
     first = lowering.compute(
         "AtomicLoad", word.type, word.pointer, ordering.scope, ordering.acquire
     )

@@ -32,9 +32,9 @@ from xtile.dialects.core.cooperative_matrix import (
     has_words,
     type_of,
 )
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.products import unit_for
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer, location, pointer_to
 from xtile.translate.xegpu_to_spirv.types import cooperative_matrix_type, memory_type

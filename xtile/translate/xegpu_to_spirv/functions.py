@@ -24,10 +24,11 @@ from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.memref.allocation import GlobalOp
 from xtile.dialects.spirv import FuncOp as SpirvFuncOp
 from xtile.dialects.spirv import PointerType, operation
+from xtile.rewrite.descriptors import Descriptor, Group
 from xtile.rewrite.indices import Index
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import kernel_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.regions import translate_region

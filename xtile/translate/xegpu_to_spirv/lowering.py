@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import MemRefType, i64
+from xdsl.dialects.builtin import MemRefType, i1, i64
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
+from xtile.rewrite.descriptors import Descriptor, DescriptorLowering, Group
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.indices import Index, IndexOperation
+from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
@@ -18,7 +20,6 @@ from xtile.text.source import Source
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_spirv.blocks import BlockBuilder, block_of
 from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
 from xtile.translate.xegpu_to_spirv.types import (
     check_length,
@@ -45,7 +46,7 @@ Pieces = tuple[SSAValue, ...]
 """A vector: the vectors of legal lengths that it is cut into, in order."""
 
 
-class Lowering(BlockBuilder):
+class Lowering(BlockBuilder, DescriptorLowering):
     """Rebuilds kernels at lane level as SPIR-V.
 
     A vector becomes `Pieces`, a memref a `Descriptor`, a memref of memrefs a `Group`; every other
@@ -96,15 +97,19 @@ class Lowering(BlockBuilder):
 
     # --- indices ---
 
+    @override
     def number(self, old: SSAValue) -> Index:
-        """What an index of the source has become; a constant is a number."""
         value = self._values[old]
         number = self.constants.numbers.get(value)
         return value if number is None else number
 
-    def numbers(self, old: Iterable[SSAValue]) -> list[Index]:
-        """What indices of the source have become; constants are numbers."""
-        return [self.number(value) for value in old]
+    @override
+    def is_number(self, value: SSAValue, number: int) -> SSAValue:
+        return self.compute("IEqual", i1, value, self.integer(number, i64))
+
+    @override
+    def address(self, pointer: SSAValue) -> SSAValue:
+        return self.shared_compute("ConvertPtrToU", i64, pointer)
 
     @override
     def as_value(self, number: Index) -> SSAValue:
@@ -174,13 +179,6 @@ class Lowering(BlockBuilder):
     def define_pieces(self, old: SSAValue, pieces: Sequence[SSAValue]) -> None:
         """Records the pieces of a vector, or the only one of a number."""
         self.define(old, tuple(pieces) if is_vector(old.type) else pieces[0])
-
-    def descriptor(self, old: SSAValue) -> Descriptor:
-        """What is known of a memref."""
-        meaning = self._values[old]
-        if not isinstance(meaning, Descriptor):
-            raise self.error(f"a value of type {old.type} has no elements that can be accessed")
-        return meaning
 
     def flat(self, old: Sequence[SSAValue]) -> list[SSAValue]:
         """All values that these values have become, for control flow to carry."""

@@ -15,9 +15,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE
 from xtile.dialects.spirv import PointerType
+from xtile.rewrite.descriptors import Descriptor, Group
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,
@@ -27,6 +27,7 @@ from xtile.translate.xegpu_to_spirv.types import (
     of_length,
     register_type,
     size_in_bytes,
+    storage_class_at,
 )
 
 
@@ -224,12 +225,12 @@ def load_memref(lowering: Lowering, group: Group, index: Index) -> Descriptor:
             return pointers
         return _load_at(lowering, pointers, index)
 
-    from xtile.translate.xegpu_to_spirv.descriptors import layout_of
+    from xtile.rewrite.memref_layouts import layout_of
 
     offset = layout_of(group.type).offset
     assert offset is not None, "the calling convention has groups with one offset only"
     return Descriptor(
-        _load_at(lowering, group.pointers, index),
+        _load_at(lowering, group.addresses, index),
         group.type.element_type,
         offset,
         tuple(number_at(size) for size in group.sizes),
@@ -251,7 +252,7 @@ def _prefetch(operation: Operation, lowering: Lowering) -> None:
     """Asks for the cache line of an element; nothing but the time depends on it."""
     source, *indices = operation.operands
     memory = lowering.descriptor(source)
-    if memory.storage_class == "CrossWorkgroup":
+    if storage_class_at(memory.pointer) == "CrossWorkgroup":
         pointer = pointer_to(
             lowering, memory, location(lowering, memory, lowering.numbers(indices))
         )

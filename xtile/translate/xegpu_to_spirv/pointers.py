@@ -11,10 +11,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.core import PointerAddOp, ViewOp
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.spirv import PointerType
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.conversions import resize
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, storage_class_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import (
@@ -22,6 +22,7 @@ from xtile.translate.xegpu_to_spirv.types import (
     memory_type,
     memref_type,
     natural_alignment,
+    storage_class_of,
 )
 
 

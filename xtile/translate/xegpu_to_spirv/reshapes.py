@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import AffineMapAttr, i1, i64
+from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
 
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
-from xtile.rewrite.memref_layouts import number_lists
+from xtile.rewrite.memref_layouts import layout_of, number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, layout_of
 from xtile.translate.xegpu_to_spirv.loops import counted_loop
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import load_piece, location, store_piece
@@ -40,7 +39,7 @@ def _expand_shape(operation: Operation, lowering: Lowering) -> None:
         strides += own
     # Without groups, all dimensions of the result have size 1.
     strides += [1] * (len(sizes) - len(strides))
-    lowering.define(operation.results[0], source.with_location(source.offset, sizes, strides))
+    lowering.define(operation.results[0], source.moved(source.offset, sizes, strides))
 
 
 def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
@@ -54,7 +53,7 @@ def _collapse_shape(operation: Operation, lowering: Lowering) -> None:
             size = lowering.multiply(size, source.sizes[dimension])
         sizes.append(size)
         strides.append(_collapsed_stride(lowering, source, group) if stride is None else stride)
-    lowering.define(operation.results[0], source.with_location(source.offset, sizes, strides))
+    lowering.define(operation.results[0], source.moved(source.offset, sizes, strides))
 
 
 def _collapsed_stride(lowering: Lowering, source: Descriptor, group: Sequence[int]) -> Index:
@@ -68,16 +67,6 @@ def _collapsed_stride(lowering: Lowering, source: Descriptor, group: Sequence[in
             is_one = lowering.shared_compute("IEqual", i1, size, lowering.integer(1, i64))
             stride = lowering.select(is_one, lowering.as_value(stride), lowering.as_value(own))
     return stride
-
-
-def _transpose(operation: Operation, lowering: Lowering) -> None:
-    source = lowering.descriptor(operation.operands[0])
-    map_ = cast(AffineMapAttr, operation.properties["permutation"]).data
-    order = [cast(AffineDimExpr, result).position for result in map_.results]
-    view = source.with_location(
-        source.offset, (source.sizes[i] for i in order), (source.strides[i] for i in order)
-    )
-    lowering.define(operation.results[0], view)
 
 
 # --- copies ---
@@ -119,6 +108,5 @@ RULES: dict[str, Rule] = {
     "memref.collapse_shape": _collapse_shape,
     "memref.copy": _copy,
     "memref.expand_shape": _expand_shape,
-    "memref.transpose": _transpose,
 }
 """The rule of each operation, by name."""

@@ -23,8 +23,10 @@ from xdsl.dialects.builtin import (
     Float64Type,
     FloatTF32Type,
     IndexType,
+    IntegerAttr,
     IntegerType,
     MemRefType,
+    NoneAttr,
     VectorType,
     f32,
     f64,
@@ -33,11 +35,12 @@ from xdsl.dialects.builtin import (
     i16,
     i64,
 )
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects import spirv
 from xtile.dialects.core import CooperativeMatrixType, MatrixUse
 from xtile.dialects.core import PointerType as CorePointerType
+from xtile.dialects.spirv import PointerType
 
 LEGAL_LENGTHS = (16, 8, 4, 2)
 """The lengths of vectors in which longer ones are cut; 3 is legal too, but takes 4 in memory."""
@@ -202,3 +205,40 @@ def piece_types(type_: Attribute) -> tuple[Attribute, ...]:
 def memref_type(type_: Attribute) -> MemRefType[Attribute]:
     """A type that is known to be a memref's."""
     return cast("MemRefType[Attribute]", type_)
+
+
+_STORAGE_CLASSES = {1: "CrossWorkgroup", 3: "Workgroup", 5: "Function"}
+"""The storage class of each memory space that LLVM numbers."""
+
+_STORAGE_CLASS_WORDS = {
+    "crossworkgroup": "CrossWorkgroup",
+    "global": "CrossWorkgroup",
+    "workgroup": "Workgroup",
+    "slm": "Workgroup",
+    "private": "Function",
+    "function": "Function",
+}
+"""Words in the names of memory spaces: `#gpu.address_space<workgroup>`, `#xegpu.memory_space<slm>`,
+`#spirv.storage_class<Function>`; the first that is found counts."""
+
+
+def storage_class_at(pointer: SSAValue) -> str:
+    """The storage class of what a pointer points to, such as `CrossWorkgroup`."""
+    return cast(PointerType, pointer.type).storage_class.data
+
+
+def storage_class_of(space: Attribute | None, default: str = "CrossWorkgroup") -> str:
+    """The storage class of a memory space.
+
+    Args:
+        space: What a memref's type names.
+        default: The storage class if it names nothing.
+    """
+    if space is None or isinstance(space, NoneAttr):
+        return default
+    if isinstance(space, IntegerAttr):
+        number = cast("IntegerAttr[IntegerType]", space).value.data
+        return _STORAGE_CLASSES.get(number, default)
+    text = str(space).lower()
+    found = [name for word, name in _STORAGE_CLASS_WORDS.items() if word in text]
+    return found[0] if found else default

@@ -7,61 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, UnrankedMemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
+from xtile.rewrite import descriptors
+from xtile.rewrite.descriptors import Descriptor, Group
 from xtile.rewrite.indices import Index
-from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor, Group, layout_of
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
 from xtile.translate.xegpu_to_spirv.types import memory_type, memref_type, natural_alignment
 
 
-def _subview(operation: Operation, lowering: Lowering) -> None:
-    source = lowering.descriptor(operation.operands[0])
-    numbers = lowering.numbers(operation.operands[1:])
-    offsets, sizes, steps = number_lists(operation, numbers, "offsets", "sizes", "strides")
-    offset = source.offset
-    for start, stride in zip(offsets, source.strides, strict=True):
-        offset = lowering.add(offset, lowering.multiply(start, stride))
-    strides = [lowering.multiply(s, step) for s, step in zip(source.strides, steps, strict=True)]
-    (result,) = operation.results
-    kept = kept_dimensions(operation)
-    view = source.with_location(offset, (sizes[i] for i in kept), (strides[i] for i in kept))
-    lowering.define(result, view)
-
-
-def _reinterpret_cast(operation: Operation, lowering: Lowering) -> None:
-    source = lowering.descriptor(operation.operands[0])
-    numbers = lowering.numbers(operation.operands[1:])
-    (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
-    lowering.define(operation.results[0], source.with_location(offset, sizes, strides))
-
-
-def _same(operation: Operation, lowering: Lowering) -> None:
-    """The same memory; what the result's type tells is known already, or wrong."""
-    lowering.define(operation.results[0], lowering.meaning(operation.operands[0]))
-
-
 def _cast(operation: Operation, lowering: Lowering) -> None:
-    """The same memref; what its new type tells is true of it."""
-    (result,) = operation.results
-    if isinstance(result.type, UnrankedMemRefType):
+    if isinstance(operation.results[0].type, UnrankedMemRefType):
         raise lowering.error("a memref without a rank cannot be translated to SPIR-V")
-    meaning = lowering.meaning(operation.operands[0])
-    if isinstance(meaning, Descriptor):
-        layout = layout_of(memref_type(result.type))
-        own = (meaning.offset, *meaning.sizes, *meaning.strides)
-        told = (layout.offset, *layout.sizes, *layout.strides)
-        known = [a if b is None else b for a, b in zip(own, told, strict=True)]
-        rank = len(meaning.sizes)
-        meaning = meaning.with_location(known[0], known[1 : 1 + rank], known[1 + rank :])
-    lowering.define(result, meaning)
+    descriptors.RULES[operation.name](operation, lowering)
 
 
 def _unrealized_conversion_cast(operation: Operation, lowering: Lowering) -> None:
@@ -123,85 +86,16 @@ def _row_major(lowering: Lowering, sizes: Sequence[Index]) -> list[Index]:
     return strides
 
 
-def _dim(operation: Operation, lowering: Lowering) -> None:
-    source, dimension = operation.operands
-    memory = lowering.meaning(source)
-    number = lowering.number(dimension)
-    (result,) = operation.results
-    if isinstance(memory, Group):
-        lowering.define(result, lowering.as_value(memory.count))
-        return
-    sizes = lowering.descriptor(source).sizes
-    if isinstance(number, int):
-        if not 0 <= number < len(sizes):
-            raise lowering.error(
-                f"there is no dimension {number}: the memref has {len(sizes)} dimensions"
-            )
-        lowering.define(result, lowering.as_value(sizes[number]))
-        return
-    lowering.define(result, _chosen(lowering, sizes, number))
-
-
-def _chosen(lowering: Lowering, sizes: Sequence[Index], number: Index) -> Any:
-    """The size of a dimension that is known at run time."""
-    from xdsl.dialects.builtin import i1
-
-    value = lowering.as_value(sizes[-1])
-    for i, size in enumerate(sizes[:-1]):
-        is_it = lowering.compute("IEqual", i1, lowering.as_value(number), lowering.integer(i, i64))
-        value = lowering.select(is_it, lowering.as_value(size), value)
-    return value
-
-
-def _rank(operation: Operation, lowering: Lowering) -> None:
-    rank = memref_type(operation.operands[0].type).get_num_dims()
-    lowering.define(operation.results[0], lowering.integer(rank, i64))
-
-
-def _extract_strided_metadata(operation: Operation, lowering: Lowering) -> None:
-    memory = lowering.descriptor(operation.operands[0])
-    base, *numbers = operation.results
-    lowering.define(base, memory.with_location(0, (), ()))
-    own = (memory.offset, *memory.sizes, *memory.strides)
-    for result, number in zip(numbers, own, strict=True):
-        lowering.define(result, lowering.as_value(number))
-
-
-def _pointer(operation: Operation, lowering: Lowering) -> None:
-    """The address of the memory's first element, whatever the memref's offset."""
-    memory = lowering.meaning(operation.operands[0])
-    pointer = memory.pointers if isinstance(memory, Group) else memory.pointer
-    address = lowering.shared_compute("ConvertPtrToU", i64, pointer)
-    lowering.define(operation.results[0], address)
-
-
-def _assume_alignment(operation: Operation, lowering: Lowering) -> None:
-    """A promise; older text has no result, and so promises it of the operand."""
-    memory = lowering.descriptor(operation.operands[0])
-    promised = cast("IntegerAttr[Any]", operation.properties["alignment"]).value.data
-    # The promise is of the first element of the memref.
-    if memory.offset == 0:
-        memory = replace(memory, alignment=max(promised, memory.alignment))
-    lowering.define((*operation.results, operation.operands[0])[0], memory)
-
-
 def _distinct_objects(operation: Operation, lowering: Lowering) -> None:
     for source, result in zip(operation.operands, operation.results, strict=True):
         lowering.define(result, lowering.meaning(source))
 
 
 RULES: dict[str, Rule] = {
+    **descriptors.RULES,
     "builtin.unrealized_conversion_cast": _unrealized_conversion_cast,
-    "memref.assume_alignment": _assume_alignment,
     "memref.cast": _cast,
-    "memref.dim": _dim,
     "memref.distinct_objects": _distinct_objects,
-    "memref.extract_aligned_pointer_as_index": _pointer,
-    "memref.extract_strided_metadata": _extract_strided_metadata,
-    "memref.memory_space_cast": _same,
-    "memref.rank": _rank,
-    "memref.reinterpret_cast": _reinterpret_cast,
-    "memref.subview": _subview,
     "memref.view": _view,
 }
 """The rule of each operation, by name."""

@@ -15,10 +15,10 @@ from typing import Any, cast
 from xdsl.dialects.builtin import MemRefType, VectorType, i1, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.conversions import resize
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Location,

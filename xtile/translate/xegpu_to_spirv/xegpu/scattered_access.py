@@ -22,11 +22,11 @@ from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, UpdateOffsetOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.atomics import update
 from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.descriptors import Descriptor
 from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
 from xtile.translate.xegpu_to_spirv.guards import Condition, do_where, value_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
