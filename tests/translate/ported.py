@@ -14,6 +14,7 @@ from tests.translate.tensorlang_to_core.agreement import GRID, Arguments
 from xtile.dialects.gpu.functions import FuncOp as KernelOp
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import DYNAMIC, GroupType
+from xtile.rewrite import kernels as rewriting
 from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, ScalarArgument
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
@@ -34,7 +35,7 @@ def fix_sizes(function: FuncOp) -> None:
 
 def kernels_of(module: ModuleOp) -> list[KernelOp]:
     """The kernels of a translated module, in order."""
-    return [operation for operation in module.walk() if isinstance(operation, KernelOp)]
+    return list(rewriting.kernels_of(module))
 
 
 def translated_arguments(function: FuncOp, arguments: Sequence[Argument]) -> list[Argument]:
@@ -86,6 +87,8 @@ def agrees(function: FuncOp, kernel: KernelOp, random: Random) -> bool:
     Returns: False where the function cannot be executed on these arguments.
     """
     arguments = Arguments(function, random)
+    if arguments.overlap:
+        return False
     try:
         launch(function, arguments.source, GRID)
     except ExecutionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -127,13 +128,20 @@ def _check(function: FuncOp, inputs: int, kernel: KernelOp) -> None:
     ],
 )
 def test_every_instruction_computes_the_same(route: str, chip: str, type_: str) -> None:
+    functions, kernels = _translated(route, chip, type_)
+    sources = zip(functions, matrix_kernels(type_), strict=True)
+    for (function, written), kernel in zip(sources, kernels, strict=True):
+        _check(function, len(written.inputs), kernel)
+
+
+@lru_cache(maxsize=1)
+def _translated(route: str, chip: str, type_: str) -> tuple[list[FuncOp], list[KernelOp]]:
+    """All functions, and what they become."""
     translated = translate(_module(type_), route, Options(chip))
     diagnostics = Diagnostics()
     verify_module(translated, diagnostics)
     assert not diagnostics.has_errors, diagnostics.render()
-    sources = zip(_functions(type_), matrix_kernels(type_), strict=True)
-    for (function, written), kernel in zip(sources, kernels_of(translated), strict=True):
-        _check(function, len(written.inputs), kernel)
+    return _functions(type_), kernels_of(translated)
 
 
 @pytest.mark.parametrize("type_", TYPES)
@@ -146,6 +154,7 @@ def test_every_instruction_compiles_to_spirv(chip: str, type_: str) -> None:
     assert result.stdout.count("OpEntryPoint Kernel") == len(_functions(type_))
 
 
+@lru_cache(maxsize=1)
 def _program(name: str) -> ModuleOp:
     return xtile.parse(_KERNEL.format(PROGRAMS[name]), language="tensorlang")
 
@@ -158,11 +167,21 @@ def _check_launch(module: ModuleOp, launch_translated: Launch) -> None:
     assert check_agreement(function, arguments, launch_translated, seed=seed) is not None
 
 
+@lru_cache(maxsize=2)
+def _program_as(route: str, name: str, chip: str | None = None) -> ModuleOp:
+    return translate(_program(name), route, Options(chip))
+
+
+@lru_cache(maxsize=1)
+def _on_opencl(function: FuncOp) -> Kernels:
+    return Kernels([function])
+
+
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_as_xegpu(name: str, chip: str) -> None:
     module = _program(name)
-    (kernel,) = kernels_of(translate(module, "tensorlang-to-xegpu", Options(chip)))
+    (kernel,) = kernels_of(_program_as("tensorlang-to-xegpu", name, chip))
     (function,) = module.body.block.ops
     assert isinstance(function, FuncOp)
     _check_launch(
@@ -174,14 +193,14 @@ def test_programs_as_xegpu(name: str, chip: str) -> None:
 def test_programs_on_opencl(name: str) -> None:
     (function,) = (module := _program(name)).body.block.ops
     assert isinstance(function, FuncOp)
-    _check_launch(module, Kernels([function.clone()]).launch(0))
+    _check_launch(module, _on_opencl(function).launch(0))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_as_tiles(name: str) -> None:
     module = _program(name)
-    (signature,) = functions_of(translate(module, "tensorlang-to-core"))
-    result = translate(module, "tensorlang-to-cuda_tile", Options("sm_90"))
+    (signature,) = functions_of(_program_as("tensorlang-to-core", name))
+    result = _program_as("tensorlang-to-cuda_tile", name, "sm_90")
     verify(result)
     entry = entry_of(result, "k")
     (function,) = module.body.block.ops

@@ -6,7 +6,7 @@ The functions come from `driver_functions`, and the CPU's driver links them to t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,7 +27,7 @@ from xtile.dialects.gpu.functions import FuncOp as Kernel
 from xtile.dialects.spirv import FuncOp, encode
 from xtile.semantics.engine import launch
 from xtile.targets import INTEL
-from xtile.targets.lanes import LaneTarget, for_spirv
+from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import FUNCTIONS
 from xtile.translate.route import Options, translate_to
 
@@ -45,12 +45,15 @@ def _context() -> cl.Context:
     return cl.Context([opencl_device().handle])
 
 
-def _target(chip: str) -> LaneTarget:
-    return for_spirv(INTEL.chips[chip], FUNCTIONS)
+@lru_cache(maxsize=1)
+def _read(kernel: str | Path) -> ModuleOp:
+    return parse(kernel)
 
 
-def _linked(module: ModuleOp, target: LaneTarget) -> tuple[cl.Program, list[str]]:
+@lru_cache(maxsize=1)
+def _linked(module: ModuleOp, chip: str) -> tuple[cl.Program, list[str]]:
     """A program with a driver's functions, and their names."""
+    target = for_spirv(INTEL.chips[chip], FUNCTIONS)
     options = Options(target.name, target.spelling.name)
     spirv = spirv_in(translate_to(module, "spirv", options))
     functions = [op for op in spirv.walk() if isinstance(op, FuncOp) and not op.regions[0].blocks]
@@ -89,8 +92,7 @@ func @gemm(%A: memref<{type}x64x48>, %B: memref<{type}x48x96>, %C: memref<f32x64
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 @pytest.mark.parametrize(("chip", "lanes"), [("pvc", 16), ("dg2", 8)])
 def test_products(type: str, chip: str, lanes: int) -> None:
-    module = parse(_GEMM.format(type=type, lanes=lanes), language="tensorlang")
-    program, names = _linked(module, _target(chip))
+    program, names = _linked(_read(_GEMM.format(type=type, lanes=lanes)), chip)
     assert any("matrix_mad" in name for name in names)
     assert any("2d_block" in name for name in names) == (chip == "pvc")
     rng = np.random.default_rng(fresh_seed())
@@ -154,8 +156,8 @@ gpu.func @k(%in8: memref<64x128xi8>, %in16: memref<64x64xbf16>, %in32: memref<64
 
 def test_every_block_access() -> None:
     """What the driver's functions do is what the reference device does."""
-    module = parse(_EVERY_BLOCK, language="mlir")
-    program, names = _linked(module, _target("pvc"))
+    module = _read(_EVERY_BLOCK)
+    program, names = _linked(module, "pvc")
     assert len([name for name in names if "2d_block" in name]) == 10
     rng = np.random.default_rng(fresh_seed())
     bf16 = FLOATS["bf16"]
@@ -183,8 +185,7 @@ def test_every_block_access() -> None:
 
 def test_flash_attention() -> None:
     """The example's kernel with blocks, products, local memory and exchanges between lanes."""
-    module = parse(EXAMPLES / "flash_attention.ir")
-    program, names = _linked(module, _target("pvc"))
+    program, names = _linked(_read(EXAMPLES / "flash_attention.ir"), "pvc")
     assert sum("2d_block" in name for name in names) == 2
     length, heads, depth = 80, 2, 64
     rng = np.random.default_rng(fresh_seed())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -55,20 +56,27 @@ class Checked:
     outputs: range = range(0)
 
 
-def _check(functions: Sequence[Checked]) -> None:
+class _Program:
+    """Functions that are compiled and built together."""
+
+    def __init__(self, functions: Sequence[Checked]) -> None:
+        self.functions = functions
+        self.kernels = Kernels([checked.function for checked in functions])
+
+
+def _check(program: _Program) -> None:
     """Compares the functions of one program, with small numbers, any, and odd ones."""
-    kernels = Kernels([checked.function for checked in functions])
     seed = fresh_seed()
     random = np.random.default_rng(seed)
     undefined = [
         checked.name
-        for index, checked in enumerate(functions)
+        for index, checked in enumerate(program.functions)
         for numbers in (plain_numbers, any_numbers, odd_numbers)
         if not any(
             check_agreement(
                 checked.function,
                 Arguments(checked.function, random, numbers, checked.outputs, largest).values,
-                kernels.launch(index),
+                program.kernels.launch(index),
                 seed=seed,
             )
             for largest in _LARGEST_SIZES
@@ -95,7 +103,12 @@ _ROWS = {
 
 @pytest.mark.parametrize("rows", _ROWS)
 def test_each_form(rows: str) -> None:
-    _check([_row(case) for case in _ROWS[rows]])
+    _check(_program_of_rows(rows))
+
+
+@lru_cache(maxsize=1)
+def _program_of_rows(rows: str) -> _Program:
+    return _Program([_row(case) for case in _ROWS[rows]])
 
 
 def _row(case: Case) -> Checked:
@@ -131,11 +144,16 @@ _FAMILIES: dict[str, Callable[[str], Iterator[Kernel]]] = {
 @pytest.mark.parametrize("type_", NUMBER_TYPES)
 @pytest.mark.parametrize("family", _FAMILIES)
 def test_every_type(family: str, type_: str) -> None:
+    _check(_program_of_kernels(family, type_))
+
+
+@lru_cache(maxsize=1)
+def _program_of_kernels(family: str, type_: str) -> _Program:
     kernels = list(_FAMILIES[family](type_))
     assert kernels
     # Each kernel runs for every third type.
     chosen = kernels[list(NUMBER_TYPES).index(type_) % 3 :: 3] or kernels
-    _check([_written(kernel) for kernel in chosen])
+    return _Program([_written(kernel) for kernel in chosen])
 
 
 def _written(kernel: Kernel) -> Checked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from io import StringIO
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
+from xtile.rewrite.kernels import kernels_of
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
 from xtile.semantics.engine import launch
 from xtile.targets import INTEL
@@ -60,8 +62,9 @@ def read(text: str) -> ModuleOp:
     return module
 
 
+@lru_cache(maxsize=64)
 def distributed(text: str, chip: str = "pvc") -> ModuleOp:
-    """The distributed module, which is verified."""
+    """The distributed module, which is verified; nobody may change it."""
     module = distribute(read(text), for_either(INTEL.chips[chip]))
     diagnostics = Diagnostics()
     verify_module(module, diagnostics)
@@ -90,7 +93,7 @@ def run(module: ModuleOp, *arguments: Any, grid: tuple[int, int, int] = (1, 1, 1
 
 def function_of(module: ModuleOp) -> FuncOp:
     """The only kernel of a module."""
-    (function,) = (op for op in module.walk() if isinstance(op, FuncOp))
+    (function,) = kernels_of(module)
     return function
 
 

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 
 from tests.generators.tensorlang_kernels import random_kernel
 from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
-from xtile.semantics.arguments import Argument, MemrefArgument
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
@@ -43,18 +42,6 @@ def distributed(source: ModuleOp, device: LaneTarget) -> ModuleOp | None:
         return None
 
 
-def overlaps_itself(argument: Argument) -> bool:
-    """Whether two elements of a memref may be one; the order of their updates is not specified."""
-    if not isinstance(argument, MemrefArgument):
-        return False
-    end = 0
-    for stride, size in sorted(zip(argument.strides, argument.shape, strict=True)):
-        if size > 1 and stride <= end:
-            return True
-        end += stride * (size - 1)
-    return False
-
-
 @pytest.mark.parametrize("device", [for_either(DG2), for_either(CPU)], ids=["dg2", "cpu"])
 @pytest.mark.parametrize("first", [0, 1000, 2000])
 def test_values(first: int, device: LaneTarget) -> None:
@@ -66,7 +53,7 @@ def test_values(first: int, device: LaneTarget) -> None:
             continue
         for function, kernel in pairs(source, module):
             arguments = Arguments(function, Random(seed))
-            if any(map(overlaps_itself, arguments.source)):
+            if arguments.overlap:
                 continue
             if not is_runnable(function) or not is_runnable(kernel):
                 continue

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import arguments_of, printed, read
@@ -17,9 +16,8 @@ from xtile.dialects.cuda_tile.bytecode import encode
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.verification import verify_module
-from xtile.semantics.arguments import (
-    Argument,
-)
+from xtile.rewrite.kernels import kernels_of
+from xtile.semantics.arguments import Argument
 from xtile.semantics.configuration import Size3
 from xtile.semantics.engine import launch
 from xtile.semantics.sanitizer import Kind, sanitize
@@ -91,14 +89,15 @@ def assemble_for_all(module: ModuleOp, chips: Sequence[str] = CHIPS) -> None:
 
 def entry_of(module: ModuleOp, name: str | None = None) -> EntryOp:
     """The only entry of a module, or the one of a name."""
-    entries = [op for op in module.walk() if isinstance(op, EntryOp)]
+    (inner,) = module.ops
+    entries = [op for op in inner.regions[0].block.ops if isinstance(op, EntryOp)]
     (entry,) = [each for each in entries if name in (None, each.sym_name.data)]
     return entry
 
 
-def functions_of(module: Operation) -> list[FuncOp]:
+def functions_of(module: ModuleOp) -> list[FuncOp]:
     """The kernels of a module in core form."""
-    return [op for op in module.walk() if isinstance(op, FuncOp)]
+    return list(kernels_of(module))
 
 
 def run_entry(text: str, module: ModuleOp, *values: Any, grid: Size3 = ONE_BLOCK) -> None:

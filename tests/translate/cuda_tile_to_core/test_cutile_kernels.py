@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import cuda.tile as ct
 import ml_dtypes
@@ -35,6 +37,13 @@ RAISED = (
 """The kernels that numpy runs in the core form, too, which takes longer than on a CPU."""
 
 
+@cache
+def _text(name: str) -> str:
+    """A kernel; what its arguments hold is drawn anew each time, which it does not depend on."""
+    with TemporaryDirectory() as directory:
+        return xtile.to_text(xtile.parse(_exported(CASES[name](), Path(directory))), "mlir")
+
+
 def _exported(case: Case, directory: Path) -> Path:
     file = directory / "kernel.tileirbc"
     file.write_bytes(case.exported())
@@ -42,20 +51,19 @@ def _exported(case: Case, directory: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_kernels_on_opencl(name: str, tmp_path: Path) -> None:
+def test_kernels_on_opencl(name: str) -> None:
     case = CASES[name]()
     arguments = case.copied_arguments()
-    xtile.run(_exported(case, tmp_path), arguments, case.grid, device="opencl")
+    xtile.run(_text(name), arguments, case.grid, device="opencl")
     case.check(arguments)
 
 
 @pytest.mark.parametrize("name", RAISED)
-def test_raised_kernels(name: str, tmp_path: Path) -> None:
+def test_raised_kernels(name: str) -> None:
     case = CASES[name]()
-    text = xtile.to_text(xtile.parse(_exported(case, tmp_path)), "mlir")
     for way in WAYS.values():
         arguments = case.copied_arguments()
-        xtile.run(way(text), arguments, case.grid)
+        xtile.run(way(_text(name)), arguments, case.grid)
         case.check(arguments)
 
 

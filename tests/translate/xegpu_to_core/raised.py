@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,12 @@ def kernel(
 
 def raised(text: str) -> ModuleOp:
     """A kernel in the core form, which its own text says again."""
-    core = translate_to(parse(text), "core", Options(), Diagnostics())
-    return parse(printed(core))
+    return parse(_raised(text))
+
+
+@lru_cache(maxsize=64)
+def _raised(text: str) -> str:
+    return printed(translate_to(parse(text), "core", Options(), Diagnostics()))
 
 
 def printed(module: ModuleOp) -> str:
@@ -72,15 +77,15 @@ def check(
     tolerance: float = 0.0,
     *,
     on_opencl: bool = False,
-) -> ModuleOp:
+) -> str:
     """Compares what a kernel and its core form leave in their arguments, bit by bit by default.
 
     With `on_opencl` it is compared with what an OpenCL device makes of it, too.
 
     Returns:
-        The core form.
+        The core form's text.
     """
-    core = raised(text)
+    core = _raised(text)
     expected = results(text, arguments, grid, block)
     actual = results(core, arguments, grid, block)
     compare(actual, expected, tolerance)

@@ -11,7 +11,7 @@ import pytest
 from tests.samples import one_of
 from tests.seeds import fresh_generator
 from tests.semantics.xegpu.kernels import DTYPES, random_array, undefined
-from tests.translate.xegpu_to_core.raised import check, kernel, printed
+from tests.translate.xegpu_to_core.raised import check, kernel
 
 LAYOUT = "#l = #xegpu.layout<sg_layout = [2, 2]>"
 LINE = "#l = #xegpu.layout<sg_layout = [4]>"
@@ -91,8 +91,7 @@ def test_loads_of_blocks(name: str, load: str, at: str, type: str) -> None:
     rng, (_, _, shape) = fresh_generator(), LOADS[load]
     matrix = random_array(rng, (37, 50), type)
     out = undefined((int(np.prod(shape)),), type)
-    core = check(_moves(Level(name), LOADS[load], type, at), [matrix, out], on_opencl=True)
-    text = printed(core)
+    text = check(_moves(Level(name), LOADS[load], type, at), [matrix, out], on_opencl=True)
     assert f'core.level = "{name}"' in text
     assert "xegpu." not in text
 
@@ -371,7 +370,7 @@ def test_matrices_in_local_memory(name: str, layout: str, memory: str) -> None:
         [*arrays, undefined((16, 32), "f16"), undefined((1,), "f16")],
         on_opencl=True,
     )
-    assert ("gpu.barrier" in printed(core)) == (name == "subgroup")
+    assert ("gpu.barrier" in core) == (name == "subgroup")
 
 
 def test_layouts_change_nothing() -> None:
@@ -392,4 +391,4 @@ def test_layouts_change_nothing() -> None:
         [random_array(rng, (32, 32), "f32"), undefined((32, 32), "f32")],
         block=(64, 1, 1),
     )
-    assert "#xegpu" not in printed(core)
+    assert "#xegpu" not in core

@@ -110,10 +110,15 @@ class LaneKernels:
     def _session(self) -> Session:
         return Session(opencl_device(), self._queue.context)
 
+    @cached_property
+    def _functions(self) -> dict[str, FuncOp]:
+        (module,) = self.module.ops
+        functions = [op for op in module.regions[0].block.ops if isinstance(op, FuncOp)]
+        return {function.sym_name.data: function for function in functions}
+
     def function(self, name: str) -> FuncOp:
         """One of the kernels."""
-        functions = (op for op in self.module.walk() if isinstance(op, FuncOp))
-        return next(function for function in functions if function.sym_name.data == name)
+        return self._functions[name]
 
     def on_opencl(self, name: str, *arguments: Any, grid: Size = ONE) -> None:
         """Runs a kernel on OpenCL's CPU device; arrays hold the results afterwards."""
