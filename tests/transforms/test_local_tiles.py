@@ -54,6 +54,30 @@ KERNELS = {
     "a block that ends outside": f"""
     %p = vector.transfer_read %t[%n, %c8], %zero : {_LOCAL}, vector<8x16xf32>
     vector.transfer_write %p, %t[%c2, %n] : vector<8x16xf32>, {_LOCAL}""",
+    "more than there is": f"""
+    %i = vector.step : vector<32xindex>
+    %eights = arith.constant dense<8> : vector<32xindex>
+    %m = arith.cmpi ult, %i, %eights : vector<32xindex>
+    %none = arith.constant dense<5.0> : vector<32xf32>
+    %p = core.gather_load %t[%i, %c2], %m, %none
+        : {_LOCAL}[vector<32xindex>, index], vector<32xi1>, vector<32xf32> -> vector<32xf32>
+    %q = arith.addf %p, %p : vector<32xf32>
+    core.scatter_store %q, %t[%i, %c4], %m
+        : vector<32xf32>, {_LOCAL}[vector<32xindex>, index], vector<32xi1>
+    %s = vector.reduction <add>, %q : vector<32xf32> into f32
+    memref.store %s, %t[%c0, %c0] : {_LOCAL}""",
+    "several to one element": f"""
+    %i = vector.step : vector<8xindex>
+    %wide = vector.broadcast %n : index to vector<8xindex>
+    %m = arith.cmpi ult, %i, %wide : vector<8xindex>
+    %never = arith.cmpi ugt, %i, %wide : vector<8xindex>
+    %p = vector.transfer_read %x[%c2, %c4], %zero : memref<8x16xf32>, vector<8xf32>
+    core.scatter_store %p, %t[%c1, %n], %m
+        : vector<8xf32>, {_LOCAL}[index, index], vector<8xi1>
+    core.scatter_store %p, %t[%c2, %c4] : vector<8xf32>, {_LOCAL}[index, index]
+    %none = arith.andi %m, %never : vector<8xi1>
+    core.scatter_store %p, %t[%c0, %c4], %none
+        : vector<8xf32>, {_LOCAL}[index, index], vector<8xi1>""",
     "a branch": f"""
     %is_small = arith.cmpi slt, %n, %c4 : index
     scf.if %is_small {{
@@ -111,7 +135,10 @@ def test_values(name: str, n: int) -> None:
 def test_memory_stays_where_positions_are_not_known(name: str) -> None:
     module = xtile.parse(_HEAD + KERNELS[name] + _TAIL, language="mlir")
     text = xtile.to_text(local_tiles(module, only_cheap=True), "mlir")
-    is_known = name in ("a block at a known position", "a transposed block", "a branch")
+    is_known = name in (
+        *("a block at a known position", "a transposed block", "a branch"),
+        *("more than there is", "several to one element"),
+    )
     assert ("memref.alloca" not in text) == is_known
 
 

@@ -362,3 +362,63 @@ KERNELS: Mapping[str, tuple[str, list[Shape]]] = {
     ),
 }
 """For each kernel its text, and the shapes of its memrefs."""
+
+NORMALIZATION = """
+func @normalize(%x: memref<f32x?x?>, %w: memref<f32x?>, %y: memref<f32x?x?>)
+        attributes {subgroup_size=32, work_group_size=[32,8]} {
+    %zero = constant 0 : index
+    %rows = size %x[0] : index
+    %column = group_id.x : index
+    %from = subview %x[0:%rows,%column] : memref<f32x?>
+    %to = subview %y[0:%rows,%column] : memref<f32x?>
+    %sums = alloca : memref<f32x8,local>
+    parallel {
+        %lane32 = subgroup_local_id : i32
+        %lane = cast %lane32 : index
+        %subgroup32 = subgroup_id.y : i32
+        %subgroup = cast %subgroup32 : index
+        %lanes = constant 32 : index
+        %subgroups = constant 8 : index
+        %step = constant 256 : index
+        %before = mul %subgroup, %lanes : index
+        %item = add %before, %lane : index
+        %is_first_lane = equal %lane, %zero : bool
+        %is_first = equal %subgroup, %zero : bool
+        %nothing = constant 0.0 : f32
+        %lane_sum = for %i=%item,%rows,%step init(%s=%nothing) -> (f32) {
+            %value = load %from[%i] : f32
+            %square = mul %value, %value : f32
+            %next = add %s, %square : f32
+            yield (%next)
+        }
+        %own_sum = subgroup_reduce_add %lane_sum : f32
+        if %is_first_lane {
+            store %own_sum, %sums[%subgroup]
+        }
+        barrier.local
+        if %is_first {
+            %has_sum = less_than %lane, %subgroups : bool
+            %a_sum = if %has_sum -> (f32) {
+                %v = load %sums[%lane] : f32
+                yield (%v)
+            } else {
+                yield (%nothing)
+            }
+            %total = subgroup_reduce_add %a_sum : f32
+            if %is_first_lane {
+                store %total, %sums[%zero]
+            }
+        }
+        barrier.local
+        %sum = load %sums[%zero] : f32
+        for %i=%item,%rows,%step {
+            %value = load %from[%i] : f32
+            %weight = load %w[%i] : f32
+            %weighted = mul %value, %weight : f32
+            %result = div %weighted, %sum : f32
+            store %result, %to[%i]
+        }
+    }
+}
+"""
+"""The first subgroup of a work-group adds up what all have found, and leaves it to them."""

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from tests.seeds import fresh_generator
-from tests.transforms.lift.kernels import KERNELS
+from tests.transforms.lift.kernels import KERNELS, NORMALIZATION
 from tests.transforms.tile_linalg.from_source import check
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.route import Options, translate
@@ -50,6 +50,22 @@ def test_wide_softmax(target: str) -> None:
         assert text.count("store_view_tko") == 1
         assert "ptr_tko" not in text
         assert "alloca" not in text
+
+
+@pytest.mark.parametrize("target", ["cuda_tile", "triton"])
+def test_what_the_first_subgroup_leaves_in_local_memory(target: str) -> None:
+    """Sums of all subgroups, of which there are fewer than lanes, need no memory."""
+    random = fresh_generator()
+    x = np.asfortranarray(random.standard_normal((600, 3)).astype(np.float32))
+    w = random.standard_normal(600).astype(np.float32)
+    y = np.full((600, 3), np.nan, np.float32, order="F")
+    ported = xtile.translate(NORMALIZATION, target, chip="sm_90")
+    xtile.run(ported, [x, w, y], grid=(3,))
+    exact = x.astype(np.float64)
+    np.testing.assert_allclose(y, exact * w[:, None] / (exact**2).sum(0), rtol=1e-5, atol=0)
+    text = xtile.to_text(ported, "mlir")
+    assert "alloca" not in text
+    assert target != "cuda_tile" or "ptr_tko" not in text
 
 
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])

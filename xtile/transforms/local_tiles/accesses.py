@@ -198,6 +198,9 @@ def lines_of(kernel: TileEmitter, access: Access) -> list[Line] | None:
 def box_of(access: Access, lines: Sequence[Line] | None, whole: Sequence[int]) -> list[int] | None:
     """Where the box begins that an access is of, if that is known and parts of tiles are.
 
+    A box of all the memory may be larger than it, as long as its size is a multiple: nobody
+    accesses what is beyond.
+
     Args:
         access: The access.
         lines: Its indices as lines, if they are.
@@ -208,6 +211,9 @@ def box_of(access: Access, lines: Sequence[Line] | None, whole: Sequence[int]) -
     offsets: list[int] = []
     for line, size in zip(lines, whole, strict=True):
         part = math.prod(access.shape[i] for i in line.along)
+        if line.base == 0 and part % size == 0 and (part == size or not size & (size - 1)):
+            offsets.append(0)
+            continue
         if not isinstance(line.base, int) or line.base % part or size % part:
             return None
         if not 0 <= line.base <= size - part or (part != size and part & (part - 1)):

@@ -8,6 +8,7 @@ from typing import cast
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -15,6 +16,9 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.core import GatherOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shared_attributes import numbers_attribute
+from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import row_major
@@ -129,8 +133,19 @@ class Promotion(TileEmitter):
             self.costly |= {access.memory}
             flat = self.reshape(tile, [math.prod(shape_of(tile.type))])
             return self.gathered(flat, self.positions(access))
+        whole = shape_of(tile.type)
         sizes = [math.prod(access.shape[i] for i in line.along) for line in lines]
-        return self.split(self.slice(tile, offsets, sizes), access, lines)
+        inside = [min(size, most) for size, most in zip(sizes, whole, strict=True)]
+        return self.split(self.repeated(self.slice(tile, offsets, inside), sizes), access, lines)
+
+    def repeated(self, tile: SSAValue, sizes: Sequence[int]) -> SSAValue:
+        """A tile as often along each dimension as a multiple of its size holds it."""
+        own = shape_of(tile.type)
+        if own == tuple(sizes):
+            return tile
+        thin = [n for size in own for n in (1, size)]
+        full = [n for size, most in zip(own, sizes, strict=True) for n in (most // size, size)]
+        return self.reshape(self.spread(self.reshape(tile, thin), full), sizes)
 
     def element(self, memory: SSAValue, indices: Sequence[Index]) -> SSAValue:
         """One element of memory, which is read as far out of loops as its index is known."""
@@ -164,17 +179,28 @@ class Promotion(TileEmitter):
         lines = lines_of(self, access)
         offsets = box_of(access, lines, shape_of(tile.type))
         if lines is not None and offsets is not None:
-            part = self.merged(value, access, lines)
+            part = self.inside(self.merged(value, access, lines), tile)
             if access.mask is not None:
-                before = self.slice(tile, offsets, shape_of(part.type))
-                part = self.selected(self.merged(access.mask, access, lines), part, before)
+                mask = self.inside(self.merged(access.mask, access, lines), tile)
+                part = self.selected(mask, part, self.slice(tile, offsets, shape_of(part.type)))
             self.held[access.memory] = self.with_block(tile, part, offsets)
+            return
+        if all(
+            not isinstance(index, SSAValue) or not shape_of(index.type) for index in access.indices
+        ):
+            self.held[access.memory] = self.with_last(tile, access, value)
             return
         self.costly |= {access.memory}
         if lines is None or any(len(line.along) > 1 for line in lines):
             self.held[access.memory], _ = self.with_elements(tile, access, value)
         else:
             self.held[access.memory] = self.with_moved_box(tile, access, value, lines)
+
+    def inside(self, part: SSAValue, tile: SSAValue) -> SSAValue:
+        """What of a box is no larger than a tile."""
+        pairs = zip(shape_of(part.type), shape_of(tile.type), strict=True)
+        sizes = [min(pair) for pair in pairs]
+        return self.slice(part, [0] * len(sizes), sizes)
 
     def with_element(self, tile: SSAValue, access: Access, value: SSAValue) -> SSAValue:
         """A tile with another element."""
@@ -186,6 +212,28 @@ class Promotion(TileEmitter):
         )
         new = self.selected(is_it, self.spread(value, shape_of(flat.type)), flat)
         return self.reshape(new, shape)
+
+    def with_last(self, tile: SSAValue, access: Access, value: SSAValue) -> SSAValue:
+        """A tile with another element: of several that are written to it, the last one."""
+        count = math.prod(access.shape)
+        if max(count, math.prod(shape_of(tile.type))) > _FEW:
+            self.costly |= {access.memory}
+        flat, is_any = self.reshape(value, [count]), None
+        last = self.index(count - 1)
+        if access.mask is not None:
+            mask, numbers = self.reshape(access.mask, [count]), self.step(count)
+            acting = self.selected(mask, numbers, self.spread(self.index(0), [count]))
+            last = self.largest(CombiningKindFlag.MAXSI, acting)
+            is_any = self.largest(CombiningKindFlag.OR, mask)
+        new = self.with_element(tile, access, self.part(flat, [last]))
+        return new if is_any is None else self.selected(is_any, new, tile)
+
+    def largest(self, kind: CombiningKindFlag, line: SSAValue) -> SSAValue:
+        """The reduction of indices from 0 on, or of truth values."""
+        element = value_type(line.type)
+        properties = {"kind": CombiningKindAttr(kind), "reduction_dims": numbers_attribute((0,))}
+        operands = [line, self.constant(0, element)]
+        return self.compute(MultiDimReductionOp, operands, element, properties)
 
     def with_moved_box(
         self, tile: SSAValue, access: Access, value: SSAValue, lines: Sequence[Line]
