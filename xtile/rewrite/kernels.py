@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
+from xtile.dialects.core.signature import (
+    SIGNATURE_ATTRIBUTE,
+    KernelSignature,
+    Piece,
+    Role,
+    SourceParameter,
+    source_signature,
+)
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.rebuilder import Rebuilder
 from xtile.text.source import attach_source, source_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import give_name, unique_names
 
 DEVICE_CODE = (ModuleOp, GpuModuleOp)
 """What holds device code in a module; everything else in it is of the host."""
@@ -91,3 +101,47 @@ def with_device_code_rebuilt(module: ModuleOp, rebuilder: Rebuilder) -> ModuleOp
     if source is not None:
         attach_source(result, source)
     return result
+
+
+def emit_tile_kernel(
+    rebuilder: Rebuilder,
+    source: Operation,
+    name: str,
+    body: Block,
+    language: str,
+    parameters: Iterable[tuple[str | None, str, Role]],
+) -> FuncOp:
+    """Emits a kernel at level "tile", with the launch checks and the signature of its source.
+
+    Args:
+        rebuilder: Where to emit.
+        source: The kernel in the language that it comes from.
+        name: What the kernel is called.
+        body: Its body.
+        language: What signatures call the language.
+        parameters: Name, type and role of each parameter, which stay what they are; what has no
+            name is called by its number. A source that came from another language says itself
+            what its parameters were.
+    """
+    kernel = rebuilder.emit(
+        FuncOp(name, (body.arg_types, ()), Region(body), kernel=True, known_block_size=(1, 1, 1))
+    )
+    signature = source_signature(source) or _own_signature(language, list(parameters))
+    kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
+    kernel.attributes[SIGNATURE_ATTRIBUTE] = signature.attribute()
+    if CHECKS_ATTRIBUTE in source.attributes:
+        kernel.attributes[CHECKS_ATTRIBUTE] = source.attributes[CHECKS_ATTRIBUTE]
+    return kernel
+
+
+def _own_signature(
+    language: str, parameters: list[tuple[str | None, str, Role]]
+) -> KernelSignature:
+    names = unique_names(name or str(i) for i, (name, _, _) in enumerate(parameters))
+    return KernelSignature(
+        language,
+        tuple(
+            SourceParameter(name, text, (Piece(role),))
+            for name, (_, text, role) in zip(names, parameters, strict=True)
+        ),
+    )

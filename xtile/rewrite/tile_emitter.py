@@ -53,6 +53,10 @@ def with_shape(type_: Attribute, shape: Sequence[int]) -> Attribute:
 class TileEmitter(Emitter):
     """Builds kernels at level "tile": a tile is a vector, and one without dimensions a scalar."""
 
+    def name_of(self, old: SSAValue) -> str | None:
+        """What the source calls a value, if it does."""
+        return old.name_hint or (None if self._source is None else self._source.names.get(old))
+
     def compute(
         self,
         kind: type[IRDLOperation],

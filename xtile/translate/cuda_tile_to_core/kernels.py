@@ -8,29 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, UnitAttr
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.arguments.cutile_signature import disjoint_arrays
 from xtile.dialects.core.arguments import NOALIAS_ATTRIBUTE
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
-from xtile.dialects.core.signature import (
-    SIGNATURE_ATTRIBUTE,
-    KernelSignature,
-    Piece,
-    Role,
-    SourceParameter,
-    source_signature,
-)
+from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
+from xtile.dialects.core.signature import Role
 from xtile.dialects.cuda_tile.ops.module import EntryOp, ModuleOp
 from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.dialects.gpu.enumerations import Dimension
-from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.functions import ReturnOp
 from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.rewrite.kernels import emit_tile_kernel
 from xtile.rewrite.rebuilder import Rule, copy
-from xtile.text.value_names import unique_names
 from xtile.translate.cuda_tile_to_core.control import run_entry
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
@@ -51,43 +43,20 @@ def _entry(operation: EntryOp, raising: Raising) -> None:
     with raising.in_function(body):
         run_entry(old, raising)
         raising.emit(ReturnOp())
-    kernel = raising.emit(
-        FuncOp(
-            operation.sym_name.data,
-            (body.arg_types, ()),
-            Region(body),
-            kernel=True,
-            known_block_size=(1, 1, 1),
-        )
+    name = operation.sym_name.data
+    kernel = emit_tile_kernel(
+        raising, operation, name, body, LANGUAGE, (_parameter(arg, raising) for arg in old.args)
     )
-    kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
-    kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
-    checks = operation.attributes.get(CHECKS_ATTRIBUTE)
-    if checks is not None:
-        kernel.attributes[CHECKS_ATTRIBUTE] = checks
     kernel.arg_attrs = _promises(operation)
     hints = _hints(operation)
     if hints:
         kernel.attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(hints)
 
 
-def _signature(entry: EntryOp, raising: Raising) -> KernelSignature:
-    """The parameters stay what they are; what has no name is called by its number.
-
-    An entry that says what it was in its source goes on to say so.
-    """
-    source = source_signature(entry)
-    if source is not None:
-        return source
-    arguments = entry.body.block.args
-    names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
-    parameters: list[SourceParameter] = []
-    for name, argument in zip(names, arguments, strict=True):
-        type_ = cast("TileType", argument.type)
-        role = Role.POINTER if isinstance(type_.element_type, PointerType) else Role.VALUE
-        text = str(type_).removeprefix(f"!{LANGUAGE}.")
-        parameters.append(SourceParameter(name, text, (Piece(role),)))
-    return KernelSignature(LANGUAGE, tuple(parameters))
+def _parameter(argument: SSAValue, raising: Raising) -> tuple[str | None, str, Role]:
+    type_ = cast("TileType", argument.type)
+    role = Role.POINTER if isinstance(type_.element_type, PointerType) else Role.VALUE
+    return raising.name_of(argument), str(type_).removeprefix(f"!{LANGUAGE}."), role
 
 
 def _promises(entry: EntryOp) -> ArrayAttr[DictionaryAttr] | None:

@@ -55,10 +55,6 @@ class Raising(TileEmitter):
         """What a value has become, if there is one."""
         return None if old is None else self.value(old)
 
-    def name_of(self, old: SSAValue) -> str | None:
-        """What the source calls a value, if it does."""
-        return old.name_hint or (None if self._source is None else self._source.names.get(old))
-
     def old_module(self) -> Operation:
         """The module of the source that holds the operation that is being translated."""
         around = self.old_function().parent_op()

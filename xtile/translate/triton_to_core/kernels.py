@@ -7,29 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, i1, i8
+from xdsl.dialects.builtin import ModuleOp, i1, i8
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
-from xtile.dialects.core.signature import (
-    SIGNATURE_ATTRIBUTE,
-    KernelSignature,
-    Piece,
-    Role,
-    SourceParameter,
-    source_signature,
-)
+from xtile.dialects.core.signature import Role
 from xtile.dialects.gpu.enumerations import Dimension
-from xtile.dialects.gpu.functions import FuncOp as GpuFuncOp
 from xtile.dialects.gpu.functions import ReturnOp as GpuReturnOp
 from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.triton.tt.ops import CallOp, FuncOp
 from xtile.dialects.triton.tt.ops.programs import GridOperation
 from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.kernels import emit_tile_kernel
 from xtile.rewrite.rebuilder import Rule
-from xtile.text.value_names import unique_names
 from xtile.translate.triton_to_core.control import run_function
 from xtile.translate.triton_to_core.raising import Raising
 
@@ -75,20 +65,9 @@ def _function(operation: FuncOp, raising: Raising) -> None:
             raising.define(was, raising.promised(value, given))
         run_function(operation, raising)
         raising.emit(GpuReturnOp())
-    kernel = raising.emit(
-        GpuFuncOp(
-            operation.sym_name.data,
-            (body.arg_types, ()),
-            Region(body),
-            kernel=True,
-            known_block_size=(1, 1, 1),
-        )
-    )
-    kernel.attributes[LEVEL_ATTRIBUTE] = StringAttr(Level.TILE.value)
-    kernel.attributes[SIGNATURE_ATTRIBUTE] = _signature(operation, raising).attribute()
-    checks = operation.attributes.get(CHECKS_ATTRIBUTE)
-    if checks is not None:
-        kernel.attributes[CHECKS_ATTRIBUTE] = checks
+    name = operation.sym_name.data
+    parameters = (_parameter(argument, raising) for argument in arguments)
+    emit_tile_kernel(raising, operation, name, body, LANGUAGE, parameters)
 
 
 def _passed(type_: Attribute) -> Attribute:
@@ -100,21 +79,9 @@ def _truth(raising: Raising, byte: SSAValue) -> SSAValue:
     return raising.compare("ne", byte, raising.constant(0, i8))
 
 
-def _signature(function: FuncOp, raising: Raising) -> KernelSignature:
-    """The parameters stay what they are; what has no name is called by its number.
-
-    A function that says what it was in its source goes on to say so.
-    """
-    source = source_signature(function)
-    if source is not None:
-        return source
-    arguments = function.body.blocks[0].args
-    names = unique_names(raising.name_of(arg) or str(i) for i, arg in enumerate(arguments))
-    parameters: list[SourceParameter] = []
-    for name, argument in zip(names, arguments, strict=True):
-        role = Role.POINTER if isinstance(argument.type, PointerType) else Role.VALUE
-        parameters.append(SourceParameter(name, str(argument.type), (Piece(role),)))
-    return KernelSignature(LANGUAGE, tuple(parameters))
+def _parameter(argument: SSAValue, raising: Raising) -> tuple[str | None, str, Role]:
+    role = Role.POINTER if isinstance(argument.type, PointerType) else Role.VALUE
+    return raising.name_of(argument), str(argument.type), role
 
 
 def _of_grid(kind: Callable[[Dimension], DimensionOperation]) -> Rule:

@@ -137,10 +137,6 @@ class Raising(TileEmitter):
         neutral = self.constant(int(kind is CombiningKindFlag.AND), i1)
         return self.compute(MultiDimReductionOp, [conditions, neutral], i1, properties)
 
-    def name_of(self, old: SSAValue) -> str | None:
-        """What the source calls a value, if it does."""
-        return old.name_hint or (None if self._source is None else self._source.names.get(old))
-
     # --- what loops and branches hand on ---
 
     def parts(self, old: SSAValue) -> list[SSAValue]:
