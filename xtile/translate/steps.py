@@ -160,7 +160,7 @@ def _raise_xegpu(module: ModuleOp, options: Options, diagnostics: Diagnostics | 
 
 
 def _distribute(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
-    from xtile.transforms.distribute import distribute
+    from xtile.transforms.distribute.distribution import distribute
 
     return distribute(module, options.lane_target, diagnostics)
 

@@ -22,7 +22,7 @@ from xtile.targets.lanes import for_either
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source
-from xtile.transforms.distribute import distribute
+from xtile.transforms.distribute.distribution import distribute
 
 BLOCK_SIZE = "known_block_size = array<i32: 32, 1, 1>"
 

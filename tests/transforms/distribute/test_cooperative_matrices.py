@@ -15,7 +15,7 @@ from xtile.backends.intel.compilation import compile_program
 from xtile.targets.intel import CPU, CPU_AMX
 from xtile.targets.lanes import for_either, for_spirv
 from xtile.text.diagnostics import Diagnostics, Severity
-from xtile.transforms.distribute import distribute
+from xtile.transforms.distribute.distribution import distribute
 from xtile.transforms.distribute.local_memory import local_bytes
 
 pytestmark = pytest.mark.slow

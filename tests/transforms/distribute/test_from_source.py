@@ -15,8 +15,8 @@ from xtile.semantics.errors import ExecutionError
 from xtile.targets.intel import CPU, DG2
 from xtile.targets.lanes import LaneTarget, for_either
 from xtile.text.diagnostics import DiagnosticError
-from xtile.transforms.distribute import distribute
 from xtile.transforms.distribute.configuration import SUBGROUP_SIZE
+from xtile.transforms.distribute.distribution import distribute
 from xtile.translate.tensorlang_to_core import translate_module
 
 KERNELS = 60

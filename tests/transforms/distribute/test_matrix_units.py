@@ -18,7 +18,7 @@ from tests.transforms.distribute.kernels import (
 from xtile.targets import INTEL
 from xtile.targets.lanes import for_either
 from xtile.text.diagnostics import Diagnostics, Severity
-from xtile.transforms.distribute import distribute
+from xtile.transforms.distribute.distribution import distribute
 
 ONE_SUBGROUP = "known_block_size = array<i32: 16, 1, 1>"
 EIGHT_SUBGROUPS = "known_block_size = array<i32: 128, 1, 1>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -24,34 +23,13 @@ from xtile.dialects.core import (
 )
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
-from xtile.semantics.accumulation import accumulation_type
+from xtile.transforms.blas_updates import BlasUpdate, output_of
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 
 
-@dataclass(frozen=True)
-class Update:
-    """The update of one operation's output.
-
-    Attributes:
-        kernel: The kernel that is being built.
-        output: The memref that is updated.
-        wide: The accumulation type, in which results are given.
-        alpha: The factor of the result, in the accumulation type; None is 1.
-        beta: The factor of the old element, in the accumulation type; None is 1.
-        keeps: Whether beta is not 0, as far as it is known.
-        keeps_value: Whether beta is not 0, where that is known only at run time.
-        is_atomic: Whether elements are updated atomically.
-    """
-
-    kernel: Kernel
-    output: SSAValue
-    wide: Attribute
-    alpha: SSAValue | None
-    beta: SSAValue | None
-    keeps: bool | None
-    keeps_value: SSAValue | None
-    is_atomic: bool
+class Update(BlasUpdate[Kernel, SSAValue, SSAValue]):
+    """The update of one operation's output, a memref."""
 
     def apply(self, result: SSAValue, indices: Sequence[Index]) -> None:
         """Updates one element with a result in the accumulation type."""
@@ -84,16 +62,8 @@ class Update:
 
     def narrow(self, value: SSAValue) -> SSAValue:
         """A number or vector of numbers in the element type of the output."""
-        target = numbers.like(value.type, element_type(self.output))
+        target = numbers.like(value.type, self.element)
         return numbers.cast_number(self.kernel, value, target)
-
-    @property
-    def atomic_kind(self) -> AtomicRMWKind:
-        """How an atomic update changes an element: beta = 0 replaces it."""
-        if not self.keeps:
-            return AtomicRMWKind.assign
-        is_integer = numbers.is_integer(element_type(self.output))
-        return AtomicRMWKind.addi if is_integer else AtomicRMWKind.addf
 
 
 def update_of(operation: BlasA2Operation | BlasA3Operation, kernel: Kernel) -> Update:
@@ -102,43 +72,20 @@ def update_of(operation: BlasA2Operation | BlasA3Operation, kernel: Kernel) -> U
     Raises:
         DiagnosticError: An atomic update whose beta is not known to be 0 or 1.
     """
-    old_output = operation.b if isinstance(operation, BlasA2Operation) else operation.c
-    output = kernel.value(old_output)
-    wide = accumulation_type(element_type(output))
-    alpha, beta = kernel.value(operation.alpha), kernel.value(operation.beta)
-    known = numbers.constant_of(operation.beta)
-    is_atomic = operation.atomic is not None
-    if is_atomic and known not in (0, 1):
-        raise kernel.error("an atomic update needs a constant beta, 0 or 1")
-    return Update(
-        kernel,
-        output,
-        wide,
-        _factor(kernel, operation.alpha, alpha, wide),
-        None if known == 0 else _factor(kernel, operation.beta, beta, wide),
-        None if known is None else known != 0,
-        numbers.is_not_zero(kernel, beta) if known is None else None,
-        is_atomic,
-    )
+    output = kernel.value(output_of(operation))
 
+    def factor(old: SSAValue, wide: Attribute) -> SSAValue | None:
+        """A factor that is 1 is left out where the product is exact."""
+        if numbers.constant_of(old) == 1 and not numbers.is_complex(wide):
+            return None
+        return numbers.cast_number(kernel, kernel.value(old), wide)
 
-def _factor(kernel: Kernel, old: SSAValue, value: SSAValue, wide: Attribute) -> SSAValue | None:
-    """A factor in the accumulation type; None if it is 1 and the product is exact."""
-    if numbers.constant_of(old) == 1 and not numbers.is_complex(wide):
-        return None
-    return numbers.cast_number(kernel, value, wide)
-
-
-_CORE_KINDS = {
-    AtomicRMWKind.addf: AtomicKind.ADD_FLOAT,
-    AtomicRMWKind.addi: AtomicKind.ADD_INTEGER,
-    AtomicRMWKind.assign: AtomicKind.ASSIGN,
-}
+    return Update.of(operation, kernel, output, element_type(output), factor)
 
 
 def emit_atomic(
     kernel: Kernel,
-    kind: AtomicRMWKind,
+    kind: AtomicKind,
     value: SSAValue,
     memory: SSAValue,
     indices: Sequence[Index],
@@ -148,7 +95,7 @@ def emit_atomic(
     if isinstance(value.type, IndexType) or numbers.is_complex(value.type):
         emit_atomic_block(kernel, kind, value, memory, at, ())
         return
-    attribute: IntegerAttr = kind_attribute(kind)
+    attribute: IntegerAttr = kind_attribute(AtomicRMWKind[kind.value])
     kernel.emit(
         AtomicRMWOp(
             operands=[value, memory, at],
@@ -160,7 +107,7 @@ def emit_atomic(
 
 def emit_atomic_block(
     kernel: Kernel,
-    kind: AtomicRMWKind,
+    kind: AtomicKind,
     value: SSAValue,
     memory: SSAValue,
     indices: Sequence[SSAValue],
@@ -172,7 +119,7 @@ def emit_atomic_block(
             operands=[value, memory, indices],
             result_types=[value.type],
             properties={
-                "kind": AtomicKindAttr(_CORE_KINDS[kind]),
+                "kind": AtomicKindAttr(kind),
                 "checked": DenseArrayBase.from_list(i64, checked),
             },
         )

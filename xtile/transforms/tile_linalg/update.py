@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import AtomicKind, BlasA2Operation, BlasA3Operation
+from xtile.dialects.core import BlasA2Operation, BlasA3Operation
 from xtile.rewrite.indices import Index
-from xtile.semantics.accumulation import accumulation_type
+from xtile.transforms.blas_updates import BlasUpdate, output_of
 from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -18,29 +17,8 @@ from xtile.transforms.tile_linalg.spans import Span
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
-@dataclass(frozen=True)
-class Update:
-    """The update of one operation's output.
-
-    Attributes:
-        kernel: The kernel that is being built.
-        output: The memref that is updated.
-        wide: The accumulation type, in which results are given.
-        alpha: The factor of the result, in the accumulation type; None is 1.
-        beta: The factor of the old elements, in the accumulation type; None is 1.
-        keeps: Whether beta is not 0, as far as it is known.
-        keeps_value: Whether beta is not 0, where that is known only at run time.
-        is_atomic: Whether elements are updated atomically.
-    """
-
-    kernel: Kernel
-    output: Operand
-    wide: Attribute
-    alpha: Tile | None
-    beta: Tile | None
-    keeps: bool | None
-    keeps_value: SSAValue | None
-    is_atomic: bool
+class Update(BlasUpdate[Kernel, Operand, Tile]):
+    """The update of one operation's output, an operand."""
 
     def apply(self, result: Tile, indices: Sequence[Index], spans: Sequence[Span]) -> None:
         """Updates a tile of the output with a tile of results in the accumulation type."""
@@ -82,15 +60,7 @@ class Update:
 
     def _narrow(self, tile: Tile) -> Tile:
         """A tile in the element type of the output."""
-        return tiles.converted(self.kernel, tile, self.output.element)
-
-    @property
-    def atomic_kind(self) -> AtomicKind:
-        """How an atomic update changes an element: beta = 0 replaces it."""
-        if not self.keeps:
-            return AtomicKind.ASSIGN
-        is_integer = numbers.is_integer(self.output.element)
-        return AtomicKind.ADD_INTEGER if is_integer else AtomicKind.ADD_FLOAT
+        return tiles.converted(self.kernel, tile, self.element)
 
 
 def update_of(operation: BlasA2Operation | BlasA3Operation, kernel: Kernel) -> Update:
@@ -99,28 +69,11 @@ def update_of(operation: BlasA2Operation | BlasA3Operation, kernel: Kernel) -> U
     Raises:
         DiagnosticError: An atomic update whose beta is not known to be 0 or 1.
     """
-    is_of_two = isinstance(operation, BlasA2Operation)
-    output = operand_of(kernel, operation.b if is_of_two else operation.c)
-    wide = accumulation_type(output.element)
-    known = numbers.constant_of(operation.beta)
-    is_atomic = operation.atomic is not None
-    if is_atomic and known not in (0, 1):
-        raise kernel.error("an atomic update needs a constant beta, 0 or 1")
-    beta = kernel.value(operation.beta)
-    return Update(
-        kernel,
-        output,
-        wide,
-        _factor(kernel, operation.alpha, wide),
-        None if known == 0 else _factor(kernel, operation.beta, wide),
-        None if known is None else known != 0,
-        numbers.is_not_zero(kernel, beta) if known is None else None,
-        is_atomic,
-    )
+    output = operand_of(kernel, output_of(operation))
 
+    def factor(old: SSAValue, wide: Attribute) -> Tile | None:
+        if numbers.constant_of(old) == 1:
+            return None
+        return tiles.converted(kernel, tiles.scalar(kernel, kernel.value(old)), wide)
 
-def _factor(kernel: Kernel, old: SSAValue, wide: Attribute) -> Tile | None:
-    """A factor in the accumulation type; None if it is 1."""
-    if numbers.constant_of(old) == 1:
-        return None
-    return tiles.converted(kernel, tiles.scalar(kernel, kernel.value(old)), wide)
+    return Update.of(operation, kernel, output, output.element, factor)
