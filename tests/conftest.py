@@ -21,7 +21,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
-from tests.seeds import begin_run, has_drawn, note_on_repeating
+from tests.seeds import REPEATED_VARIABLE, begin_run, has_drawn, note_on_repeating
 from tests.triton_releases.folders import ALL_VARIABLE, RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
 
@@ -67,6 +67,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ[RELEASES_VARIABLE] = given
     if config.getoption("--all-on-triton"):
         os.environ[ALL_VARIABLE] = "1"
+    if config.getoption("--random-runs") > 1:
+        os.environ[REPEATED_VARIABLE] = "1"
     if config.getoption("--all-ports"):
         os.environ["XTILE_ALL_PORTS"] = "1"
 

@@ -16,6 +16,9 @@ import numpy as np
 
 SEED_VARIABLE = "XTILE_TEST_SEED"
 
+REPEATED_VARIABLE = "XTILE_TEST_REPEATED"
+"""The environment variable that says that each test runs many times."""
+
 _calls: Counter[str] = Counter()
 """How often each test asked for a generator, and all of them for the seed."""
 
@@ -44,6 +47,14 @@ def begin_run() -> None:
 def has_drawn() -> bool:
     """Whether anything depends on the seed since the run began."""
     return bool(_calls)
+
+
+def share_of(count: int) -> int:
+    """How many of so many random kernels a test tries: all, or a fifth in each of many runs.
+
+    That many kernels in each run would take hours, and so few are thousands in the end.
+    """
+    return -(-count // 5) if os.environ.get(REPEATED_VARIABLE) else count
 
 
 def fresh_generator() -> np.random.Generator:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 RANDOM = """
 from pathlib import Path
-from tests.seeds import fresh_generator, fresh_random, given_seed
+from tests.seeds import fresh_generator, fresh_random, given_seed, share_of
 
 def _count(name):
     with Path(__file__).with_name(name).open("a") as file:
@@ -27,7 +27,7 @@ def test_draws():
     fresh_random()
 
 def test_asks_for_the_seed():
-    _count("asks")
+    _count("asks" + str(share_of(6)))
     given_seed()
 
 def test_draws_nothing():
@@ -37,6 +37,9 @@ def test_fails():
     first, second = fresh_generator().random(), fresh_generator().random()
     assert first == second, f"drawn: {first} {second} {fresh_random().random()}"
 """
+
+COUNTS = ("draws", "asks2", "nothing")
+"""The files to which tests write how often they ran when they are repeated."""
 
 PROPERTY = """
 from hypothesis import given, strategies
@@ -63,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _run(folder: Path, seed: str = "", *options: str) -> str:
     """What pytest prints for the tests of a folder."""
-    for count in ("draws", "asks", "nothing"):
+    for count in COUNTS:
         (folder / count).unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.conftest", "-o", "addopts="]
     done = subprocess.run(
@@ -96,6 +99,6 @@ def test_the_seed_of_a_failure_repeats_it(folder: Path) -> None:
 def test_tests_that_draw_are_random_and_run_as_often_as_is_wanted(folder: Path) -> None:
     output = _run(folder, "", "-m", "random", "--random-runs", "3")
     assert "1 failed, 4 passed, 1 deselected" in output
-    runs = [len((folder / n).read_text().splitlines()) for n in ("draws", "asks", "nothing")]
+    runs = [len((folder / n).read_text().splitlines()) for n in COUNTS]
     assert runs == [3, 3, 1]
     assert _drawn(output) != _drawn(_run(folder))

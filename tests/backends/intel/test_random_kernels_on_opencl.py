@@ -23,7 +23,7 @@ from tests.backends.intel.random_arguments import (
 )
 from tests.backends.intel.runnable import make_runnable
 from tests.generators.tensorlang_kernels import random_kernel
-from tests.seeds import given_seed
+from tests.seeds import given_seed, share_of
 from tests.translate.core_to_xegpu.visible import make_visible
 from tests.translate.ported import fix_sizes
 from xtile.arguments.errors import DeviceError
@@ -129,11 +129,11 @@ def _prepared(seed: int, function: FuncOp) -> _Random | None:
 
 def _compiled(kernels: Iterator[_Random]) -> tuple[list[_Random], Kernels]:
     """The first kernels that are not refused, and the program of them."""
-    chosen = list(islice(kernels, _TOGETHER))
+    chosen = list(islice(kernels, share_of(_TOGETHER)))
     try:
         return chosen, Kernels([kernel.function for kernel in chosen])
     except DiagnosticError:
-        chosen = list(islice(filter(_is_compilable, chain(chosen, kernels)), _TOGETHER))
+        chosen = list(islice(filter(_is_compilable, chain(chosen, kernels)), share_of(_TOGETHER)))
         return chosen, Kernels([kernel.function for kernel in chosen])
 
 

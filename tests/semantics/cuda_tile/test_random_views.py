@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.seeds import fresh_generator
+from tests.seeds import fresh_generator, share_of
 from tests.semantics.cuda_tile.entries import run
 
 PADDING = -7
@@ -170,7 +170,7 @@ VIEWS = 6
 @pytest.mark.parametrize("sanitize", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_loads(kind: str, sanitize: bool) -> None:
-    for _ in range(VIEWS):
+    for _ in range(share_of(VIEWS)):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view, " padding_value = zero,")
@@ -191,7 +191,7 @@ def test_loads(kind: str, sanitize: bool) -> None:
 @pytest.mark.parametrize("sanitize", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_stores(kind: str, sanitize: bool) -> None:
-    for _ in range(VIEWS):
+    for _ in range(share_of(VIEWS)):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view)
@@ -213,7 +213,7 @@ def test_stores(kind: str, sanitize: bool) -> None:
 
 @pytest.mark.parametrize("kind", KINDS[:2])
 def test_atomic_updates(kind: str) -> None:
-    for _ in range(VIEWS):
+    for _ in range(share_of(VIEWS)):
         view = random_view(kind)
         a = memory_of(view)
         before, access = prelude(view)

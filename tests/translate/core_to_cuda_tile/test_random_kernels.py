@@ -16,7 +16,7 @@ from tests.backends.intel.agreement import check_agreement, copied
 from tests.backends.intel.random_arguments import Memory, any_numbers, plain_numbers
 from tests.generators.collective_kernels import CollectiveKernel, collective_kernel
 from tests.generators.tensorlang.choices import NUMBERS
-from tests.seeds import given_seed
+from tests.seeds import given_seed, share_of
 from tests.tile_tools import assembled
 from tests.transforms.distribute.kernels import printed, read
 from tests.transforms.tile_linalg.from_source import reversed_modes
@@ -182,7 +182,7 @@ def _updates_parts_of_words(function: FuncOp) -> bool:
     )
 
 
-@pytest.mark.parametrize("number", range(FILES))
+@pytest.mark.parametrize("number", range(share_of(FILES)))
 def test_values(number: int) -> None:
     translated = Translated(number, CHIPS[number % len(CHIPS)])
     written = read(printed(translated.entries))
@@ -202,9 +202,9 @@ def test_values(number: int) -> None:
         assert not mistakes_in(function, core, entry, arguments, kernel.grid), kernel.text
 
 
-@pytest.mark.parametrize("number", range(ASSEMBLED))
+@pytest.mark.parametrize("number", range(share_of(ASSEMBLED)))
 def test_assembler(number: int) -> None:
-    chip = CHIPS[number % len(CHIPS)]
+    chip = CHIPS[(first_seed() + number) % len(CHIPS)]
     assembled(encode(Translated(number, chip).entries), chip)
 
 

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tests.seeds import fresh_random
+from tests.seeds import fresh_random, share_of
 from tests.semantics.cuda_tile.entries import module
 from tests.translate.cuda_tile_to_core.raised import WAYS, body_of, raised, results
 
@@ -122,7 +122,7 @@ def _kernel(random: Random) -> str:
 @pytest.mark.parametrize("way", WAYS)
 def test_random_control_flow(way: str) -> None:
     random = fresh_random()
-    for _ in range(KERNELS):
+    for _ in range(share_of(KERNELS)):
         text = _kernel(random)
         arguments = [np.full(SEEN * 100, -1, np.int32), np.zeros(1, np.int32)]
         wanted, found = results(text, arguments), results(WAYS[way](text), arguments)

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 import xtile
 from tests.generators.cuda_tile_operations import OPERATIONS, random_operation
-from tests.seeds import fresh_generator, fresh_random
+from tests.seeds import fresh_generator, fresh_random, share_of
 from tests.semantics.cuda_tile.tiles import NUMBERS, random_bits, random_integers, same
 from tests.translate.cuda_tile_to_core.raised import WAYS, results
 from xtile.dialects.cuda_tile.dialect import CudaTile
@@ -224,7 +224,7 @@ def _least(dtype: Any) -> float:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.partition(".")[2])
 def test_random_operands(kind: type[Operation], way: str) -> None:
     random = _OfOneKind(kind)
-    for _ in range(TRIES):
+    for _ in range(share_of(TRIES)):
         operation, entry = _valid(random), _Entry()
         for number, operand in enumerate(operation.operands):
             assert isinstance(operand.type, TileType)
