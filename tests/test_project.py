@@ -128,6 +128,20 @@ def test_translating_a_kernel_of_scalars_loads_no_more_than_it_needs(tmp_path: P
     assert "arith.mulf" in out.read_text()
 
 
+def test_translating_to_tiles_loads_neither_older_text_nor_subgroups(tmp_path: Path) -> None:
+    out = tmp_path / "out.mlir"
+    gemm = str(ROOT / "examples" / "gemm.ir")
+    code = (
+        "import sys; from xtile.opt import main\n"
+        f"main([{gemm!r}, '--translate', 'tensorlang-to-cuda_tile', '-o', {str(out)!r}])\n"
+        "packages = ('numpy', 'xtile.dialects.tensorlang.legacy.handlers',"
+        " 'xtile.transforms.distribute.distribution', 'xtile.transforms.distribute.update')\n"
+        "print([m for m in sys.modules if m.startswith(packages)])"
+    )
+    assert python(code) == "[]\n"
+    assert "mmaf" in out.read_text()
+
+
 def test_importing_is_fast() -> None:
     code = "import time; s = time.process_time(); import xtile; print(time.process_time() - s)"
     # The promise is 0.1 s for the process; a busy machine may be slow once.

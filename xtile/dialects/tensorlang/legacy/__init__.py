@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Reader", str], TensorLangOperation]
 
-_VIEWS = frozenset({SubviewOp, ExpandOp, FuseOp, LoadOp, SizeOp})
+VIEWS = frozenset({SubviewOp, ExpandOp, FuseOp, LoadOp, SizeOp})
 """The instructions whose annotation older text makes the operand's type."""
 
 __all__ = [
     "REVISIONS",
+    "VIEWS",
     "adjust",
     "detect_revision",
     "handler_of",
@@ -71,7 +72,7 @@ def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: 
     if cls is ConstantOp:
         component = component_type(parts.result_types[0])
         return not is_constant_of(parts.properties["value"], component)
-    if cls not in _VIEWS:
+    if cls not in VIEWS:
         return False
     operand, annotated = parts.operands[0].type, parts.result_types[0]
     if cls is SizeOp:
@@ -85,6 +86,12 @@ def has_older_annotation(reader: Reader, cls: type[TensorLangOperation], parts: 
 
 def adjust(reader: Reader, cls: type[TensorLangOperation], parts: Parts, start: int) -> None:
     """Corrects an instruction that carries its operands' types, or a constant of another form."""
+    if cls in VIEWS:
+        from xtile.dialects.tensorlang.legacy.view_types import operand_style_result
+
+        # Most views of the same shape are current, and need nothing else of what reads older text.
+        if operand_style_result(cls, parts) is None:
+            return
     from xtile.dialects.tensorlang.legacy import handlers
 
     handlers.adjust(reader, cls, parts, start)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.assembly import Parts
+from xtile.dialects.tensorlang.legacy import VIEWS
 from xtile.dialects.tensorlang.legacy.access import read_alloca, read_load, read_size
 from xtile.dialects.tensorlang.legacy.blas import ROWS, read_blas, read_store
 from xtile.dialects.tensorlang.legacy.constants import adjust_constant
@@ -41,7 +42,7 @@ from xtile.dialects.tensorlang.legacy.terms import (
     read_annotation,
     read_annotations,
 )
-from xtile.dialects.tensorlang.legacy.view_types import VIEWS, operand_style_result
+from xtile.dialects.tensorlang.legacy.view_types import operand_style_result
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops.arithmetic import CastOp, ConstantOp
 from xtile.dialects.tensorlang.ops.collective import BlasOperation

@@ -23,7 +23,7 @@ from xtile.dialects.tensorlang.operation import (
     TensorLangOperation,
     integer_value,
 )
-from xtile.dialects.tensorlang.ops.memory import ExpandOp, FuseOp, LoadOp, SizeOp, SubviewOp
+from xtile.dialects.tensorlang.ops.memory import ExpandOp, LoadOp, SizeOp, SubviewOp
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType
 
 
@@ -114,7 +114,3 @@ def operand_style_result(cls: type[TensorLangOperation], parts: Parts) -> Attrib
         return None
     inferred = _inferred_of_parts(cls, actual, parts)
     return None if inferred is None or same_type(inferred, annotated) else inferred
-
-
-VIEWS = frozenset({SubviewOp, ExpandOp, FuseOp, LoadOp, SizeOp})
-"""The instructions whose annotation older text makes the operand's type."""
