@@ -16,9 +16,6 @@ from xtile.layouts.linear import LayoutError, LinearLayout
 WAVE = 64
 """Lanes of a wave of CDNA."""
 
-WMMA_WAVE = 32
-"""Lanes of a wave of RDNA, as far as layouts here have them."""
-
 _EXTENT = 16
 """Rows and columns of what WMMA multiplies at once."""
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from xtile.dialects.spirv.generate import CORE, installed_headers, table_text
+from tests.generators.spirv_grammar import CORE, installed_headers, table_text
 from xtile.dialects.spirv.grammar import (
     NO_VERSION,
     TABLE,

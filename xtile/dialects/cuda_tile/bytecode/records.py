@@ -33,7 +33,6 @@ from xdsl.irdl import (
 from xtile.dialects.cuda_tile.bytecode.property_codecs import (
     BooleansCodec,
     Codec,
-    FlagCodec,
     codec_of,
 )
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
@@ -57,11 +56,6 @@ class PropertyField:
     codec: Codec
     bit: int | None
     default: Attribute | None
-
-    @property
-    def is_flag(self) -> bool:
-        """Whether it has no contents."""
-        return isinstance(self.codec, FlagCodec)
 
 
 @dataclass(frozen=True, slots=True)

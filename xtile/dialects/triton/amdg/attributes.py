@@ -14,9 +14,6 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-VARIANTS = ("none", "local_prefetch", "attention")
-"""What `amdg.instruction_sched_hint` may ask for; 3.5 and later have more."""
-
 
 @irdl_attr_definition
 class OpIdxAttr(ParametrizedAttribute):

@@ -53,9 +53,6 @@ from xtile.dialects.triton.tt.keywords import (
 _PACKED = ScaleDotElemType.E2M1
 """The elements of which one byte holds two."""
 
-SCALE_BLOCK = 32
-"""How many elements along K one scale is for."""
-
 
 @op_definition
 class DotOp(TritonOperation):

