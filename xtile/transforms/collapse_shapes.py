@@ -15,15 +15,23 @@ from typing import Any, cast
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, ModuleOp, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IndexType,
+    ModuleOp,
+    i64,
+)
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Operation, Region, SSAValue
 
 from xtile.dialects.core import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.dialects.walk import walk
+from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
@@ -262,10 +270,40 @@ def _thin(source: Shape, whole: Shape, shape: Shape) -> Shape | None:
 
 def _compute(operation: Operation, collapsing: _Collapsing) -> None:
     """An operation on elements, in the shape that its values get."""
-    if is_elementwise(operation):
+    axis = _counted(operation, collapsing)
+    if axis is not None:
+        (result,) = operation.results
+        shape = collapsing.shape(result)
+        line = collapsing.along(collapsing.step(shape[axis]), axis, len(shape))
+        collapsing.define(result, collapsing.spread(line, shape))
+    elif is_elementwise(operation):
         collapsing.again(operation)
     else:
         copy(operation, collapsing)
+
+
+def _counted(operation: Operation, collapsing: _Collapsing) -> int | None:
+    """The dimension, merged of several, along which the indices that are computed count from 0."""
+    if len(operation.results) != 1 or not is_elementwise(operation):
+        return None
+    (result,) = operation.results
+    shape, merged = shape_of(result.type), collapsing.shape(result)
+    is_index = isinstance(value_type(result.type), IndexType)
+    found = affine_of(result) if is_index and shape != merged else None
+    if found is None or found.known != 0:
+        return None
+    axes: list[int] = []
+    for axis, run in enumerate(_runs(shape, merged) or ()):
+        expected = 1
+        for i in reversed(run):
+            if shape[i] > 1 and found.strides[i] not in (0, expected):
+                return None
+            expected *= shape[i]
+        counts = {found.strides[i] != 0 for i in run if shape[i] > 1}
+        if len(counts) > 1:
+            return None
+        axes += [axis] if True in counts else []
+    return axes[0] if len(axes) == 1 else None
 
 
 def _control(operation: Operation, collapsing: _Collapsing) -> None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
-_OF_TILES = frozenset({"cuda_tile", "triton"})
+OF_TILES = frozenset({"cuda_tile", "triton"})
 """Languages whose authors choose the depth of products."""
 
 
@@ -76,7 +76,7 @@ def deepen_products(
 
 def _is_of_tiles(kernel: FuncOp) -> bool:
     signature = source_signature(kernel)
-    is_foreign = signature is not None and signature.language in _OF_TILES
+    is_foreign = signature is not None and signature.language in OF_TILES
     return level_of(kernel) is Level.TILE and not is_foreign
 
 

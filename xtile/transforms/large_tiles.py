@@ -46,6 +46,10 @@ def large_tiles(
         from xtile.transforms.deepen_products import deepen_products
 
         module = deepen_products(module, target, diagnostics)
+    if any(map(_moves_in_a_loop, walk(module))):
+        from xtile.transforms.deepen_loops import deepen_loops
+
+        module = deepen_loops(module, target, diagnostics)
     if any(map(_is_the_same_each_time, walk(module))):
         from xtile.transforms.hoist_reads import hoist_reads
 
@@ -66,6 +70,14 @@ def _is_by_index(operation: Operation) -> bool:
     if operation.name not in ("core.gather_load", "core.scatter_store"):
         return False
     return any(operand.type.name == "memref" for operand in operation.operands)
+
+
+def _moves_in_a_loop(operation: Operation) -> bool:
+    """Whether a loop reads or writes a tile."""
+    loop = operation.parent_op()
+    if operation.name not in ("vector.transfer_read", "vector.transfer_write"):
+        return False
+    return loop is not None and loop.name == "scf.for"
 
 
 def _is_the_same_each_time(operation: Operation) -> bool:
