@@ -86,7 +86,10 @@ def subgroup_gemm(type: str, rows: int, columns: int) -> Kernel:
 
 KERNELS = [
     *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
-    *map(example, ("coopmatrix_gemm", "flash_attention", "softmax", "wide_softmax")),
+    *map(
+        example,
+        ("coopmatrix_gemm", "flash_attention", "softmax", "whole_softmax", "wide_softmax"),
+    ),
 ]
 
 
@@ -213,6 +216,7 @@ def run_all(cubins: Path, only: str) -> None:
         lambda: attention(torch),
         lambda: softmax(torch, "softmax", 8),
         lambda: softmax(torch, "wide_softmax", 1),
+        lambda: softmax(torch, "whole_softmax", 1),
     ]
     rows: list[list[str]] = []
     for make in makers:

@@ -52,6 +52,22 @@ def test_wide_softmax(target: str) -> None:
         assert "alloca" not in text
 
 
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
+def test_whole_softmax(target: str) -> None:
+    """Matrices of all subgroups are one tile, for which there are enough warps."""
+    random = fresh_generator()
+    x = np.asfortranarray(random.standard_normal((2100, 2)).astype(np.float32))
+    y = np.full((2100, 2), np.nan, np.float32, order="F")
+    ported = xtile.translate(EXAMPLES / "whole_softmax.ir", target, chip="sm_90")
+    xtile.run(ported, [x, y], grid=(2,))
+    powers = np.exp(x.astype(np.float64) - x.max(0))
+    np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
+    if target == "cuda_tile":
+        text = xtile.to_text(ported, "mlir")
+        assert text.count("tile<1x32768xf32>, token") == 1
+        assert "sm_90 = {num_worker_warps_per_cta = 8}" in text
+
+
 @pytest.mark.parametrize("target", ["cuda_tile", "triton"])
 def test_what_the_first_subgroup_leaves_in_local_memory(target: str) -> None:
     """Sums of all subgroups, of which there are fewer than lanes, need no memory."""

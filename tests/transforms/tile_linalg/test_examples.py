@@ -60,7 +60,7 @@ SHAPES: dict[str, tuple[Size3, dict[str, list[Shape]]]] = {
 }
 """The launch, and the shapes of each function's memrefs."""
 
-LIFTED = ("flash_attention", "softmax", "subgroup_gemm", "wide_softmax")
+LIFTED = ("flash_attention", "softmax", "subgroup_gemm", "whole_softmax", "wide_softmax")
 """Examples with code of subgroups, which are in tests/transforms/lift."""
 
 

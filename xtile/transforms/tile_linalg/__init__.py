@@ -8,6 +8,7 @@ docs/core-form-levels.md says what becomes of what.
 from __future__ import annotations
 
 from dataclasses import asdict
+from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
@@ -24,7 +25,9 @@ from xtile.dialects.core import Level, level_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
 from xtile.transforms.join_branches import join_branches
@@ -77,6 +80,7 @@ def _tiled(
     with kernel.in_function(body):
         kernel.translate_block(old)
     use_hints_of_contractions(kernel, body)
+    _use_hints_of_large_tiles(kernel, body)
     size = DenseArrayBase.from_list(i32, [1, 1, 1])
     result = FuncOp.create(
         properties=function.properties | {"known_block_size": size},
@@ -85,6 +89,15 @@ def _tiled(
     )
     result.location = function.location
     return result
+
+
+def _use_hints_of_large_tiles(kernel: Kernel, body: Block) -> None:
+    """Compiles a kernel for the largest tile that it reads, if that is large and no product's."""
+    operations = (each for outer in body.ops for each in walk(outer))
+    reads = [each for each in operations if each.name == "vector.transfer_read"]
+    elements = max((prod(shape_of(each.results[0].type)) for each in reads), default=0)
+    if elements >= kernel.target.tiles.large_elements:
+        kernel.use_hints(elements, kernel.target.tiles.large_hints)
 
 
 def _hints(kernel: Kernel, body: Block) -> Hints:
