@@ -7,12 +7,14 @@ row of its own. `structure/` does the same for tiles of pointers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial, reduce
 from math import prod
 from typing import TypeAlias, cast
 
-from xdsl.dialects import arith, memref
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     DenseIntOrFPElementsAttr,
@@ -27,6 +29,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core import GatherLoadOp, Level, ScatterStoreOp, level_of
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
@@ -44,7 +47,7 @@ from xtile.transforms.structure.affine import Affine, NotAffineError
 from xtile.transforms.structure.bounds import Bounds
 from xtile.transforms.structure.masks import box_of, differences_of
 from xtile.transforms.structure.numbers import Numbers
-from xtile.transforms.structure.polynomials import ONE, Polynomial
+from xtile.transforms.structure.polynomials import ONE, Polynomial, is_inside
 from xtile.transforms.structure.provenance import Provenance
 
 Access: TypeAlias = GatherLoadOp | ScatterStoreOp
@@ -98,10 +101,21 @@ class _Line:
     ends: tuple[Polynomial, ...] = ()
 
 
-def _lines_of(operation: Access, provenance: Provenance) -> tuple[list[_Line], list[Polynomial]]:
-    """The box that an operation accesses, and numbers without which it accesses nothing.
+@dataclass(frozen=True)
+class _Accessed:
+    """A box of memory that is accessed.
 
-    Nothing is accessed where one of the numbers is negative.
+    Attributes:
+        lines: Its indices in each dimension.
+        conditions: Numbers; nothing is accessed where one is negative.
+    """
+
+    lines: tuple[_Line, ...]
+    conditions: tuple[Polynomial, ...]
+
+
+def _accessed(operation: Access, provenance: Provenance) -> _Accessed:
+    """The box that an operation accesses.
 
     Raises:
         NotAffineError: It is none, as far as it is known.
@@ -122,11 +136,11 @@ def _lines_of(operation: Access, provenance: Provenance) -> tuple[list[_Line], l
     if isinstance(operation, ScatterStoreOp) and prod(shape[i] for i in used) != prod(shape):
         raise NotAffineError("several of its elements are written to one location")
     ends, conditions = _ends_of(operation.mask, indices, provenance)
-    lines = [
+    lines = tuple(
         _Line(index.base, axes, prod(shape[i] for i in axes), tuple(end))
         for index, axes, end in zip(indices, along, ends, strict=True)
-    ]
-    return lines, conditions
+    )
+    return _Accessed(lines, tuple(conditions))
 
 
 def _spread(index: Affine, shape: Sequence[int]) -> Affine:
@@ -194,6 +208,67 @@ class _Boxing(Numbers):
     ) -> None:
         super().__init__(kernel, _RULES, "boxes of memory", source, diagnostics)
         self.provenance = Provenance(Bounds(may_wrap=True), box_of)
+        self._known: frozenset[Polynomial] = frozenset()
+        self._stays = False
+
+    def accessed(self, operation: Access) -> _Accessed | None:
+        """The box that an access is of; None, with a remark, if it is none or stays one by one."""
+        if self._stays or not is_by_index(operation):
+            return None
+        try:
+            return _accessed(operation, self.provenance)
+        except NotAffineError as reason:
+            self.remark(f"{operation.name} stays: {reason}")
+            return None
+
+    def unknown(self, accessed: _Accessed, operation: Access) -> list[Polynomial]:
+        """The numbers that must not be negative for anything to be accessed, and may be."""
+        left = [end - line.begin - ONE for line in accessed.lines for end in line.ends]
+        return [
+            number
+            for number in dict.fromkeys((*accessed.conditions, *left))
+            if number not in self._known and not _is_known(number, operation, self.provenance)
+        ]
+
+    def unknown_before(self, loop: scf.ForOp, operation: Access) -> list[Polynomial]:
+        """Those of these numbers that a loop around an access does not change."""
+        if self._stays or not is_by_index(operation):
+            return []
+        try:
+            accessed = _accessed(operation, self.provenance)
+        except NotAffineError:
+            return []
+        numbers = self.unknown(accessed, operation)
+        return [n for n in numbers if not any(is_inside(atom, loop) for atom in n.atoms)]
+
+    def repeated(self, loop: scf.ForOp) -> list[SSAValue]:
+        """The results of a loop, which is translated here."""
+        copy(loop, self)
+        return self.values(loop.results)
+
+    def both_ways(self, loop: scf.ForOp, numbers: Sequence[Polynomial]) -> None:
+        """A loop with boxes where numbers are not negative, else with elements one by one."""
+
+        def with_boxes() -> list[SSAValue]:
+            before, self._known = self._known, self._known | set(numbers)
+            results = self.repeated(loop)
+            self._known = before
+            return results
+
+        def one_by_one() -> list[SSAValue]:
+            self._stays = True
+            results = self.repeated(loop)
+            self._stays = False
+            return results
+
+        results = self.choose_all(self.holds(numbers), with_boxes, one_by_one)
+        for old, new in zip(loop.results, results, strict=True):
+            self.define(old, new)
+
+    def holds(self, numbers: Sequence[Polynomial]) -> SSAValue:
+        """Whether no number is negative."""
+        conditions = [self.compare("sge", self.number(each), 0) for each in numbers]
+        return reduce(partial(self.pure, arith.AndIOp), conditions)
 
 
 @dataclass(frozen=True)
@@ -207,6 +282,7 @@ class _Box:
         sizes: The sizes of the box, of which each is one or several dimensions of the tile.
         inside: For each size whether the box is certainly inside.
         map: For each size the dimension of the memory.
+        condition: What must hold for anything to be accessed, if that is not known.
     """
 
     memory: SSAValue
@@ -215,40 +291,46 @@ class _Box:
     sizes: list[int]
     inside: tuple[bool, ...]
     map: AffineMapAttr
+    condition: SSAValue | None
 
 
 def _box(operation: Access, boxing: _Boxing) -> _Box | None:
-    """Emits what the box of an access is in; None, with a remark, if it is none."""
-    try:
-        if not isinstance(operation.memory.type, MemRefType):
-            return None
-        lines, conditions = _lines_of(operation, boxing.provenance)
-        starts = [boxing.as_value(boxing.number(line.begin)) for line in lines]
-    except NotAffineError as reason:
-        boxing.remark(f"{operation.name} stays: {reason}")
+    """Emits what the box of an access is in; None if it stays what it is."""
+    accessed = boxing.accessed(operation)
+    if accessed is None:
         return None
+    lines, numbers = accessed.lines, boxing.unknown(accessed, operation)
+    starts = [boxing.as_value(boxing.number(line.begin)) for line in lines]
     varying = [dimension for dimension, line in enumerate(lines) if line.along]
     varying.sort(key=lambda dimension: lines[dimension].along)
     rank, results = len(lines), tuple(AffineDimExpr(dimension) for dimension in varying)
-    guarded = varying[0] if conditions else None
     return _Box(
-        _ending(operation.memory, lines, guarded, conditions, boxing),
+        _ending(operation.memory, lines, boxing),
         starts,
         [i for dimension in varying for i in lines[dimension].along],
         [lines[dimension].size for dimension in varying],
-        tuple(not lines[dimension].ends and dimension != guarded for dimension in varying),
+        tuple(not lines[dimension].ends for dimension in varying),
         AffineMapAttr(AffineMap(rank, 0, results)),
+        boxing.holds(numbers) if numbers else None,
     )
 
 
-def _ending(
-    old: SSAValue,
-    lines: Sequence[_Line],
-    guarded: int | None,
-    conditions: Sequence[Polynomial],
-    boxing: _Boxing,
-) -> SSAValue:
-    """Memory that ends where the lines end, in one dimension at once where a number is negative."""
+def _is_known(number: Polynomial, operation: Access, provenance: Provenance) -> bool:
+    """Whether a number is certainly not negative, as the rest of what a loop around runs over."""
+    if provenance.bounds.range_of_number(number)[0] >= 0:
+        return True
+    around = operation.parent_op()
+    while around is not None:
+        if isinstance(around, scf.ForOp) and UNSIGNED not in around.properties:
+            end, variable = provenance.number(around.ub), around.body.block.args[0]
+            if number == end - Polynomial.of(variable) - ONE:
+                return True
+        around = around.parent_op()
+    return False
+
+
+def _ending(old: SSAValue, lines: Sequence[_Line], boxing: _Boxing) -> SSAValue:
+    """Memory that ends where the lines end at the latest."""
     memory = boxing.value(old)
     sizes: list[Index] = [boxing.size((memory, dimension)) for dimension in range(len(lines))]
     before = list(sizes)
@@ -257,11 +339,6 @@ def _ending(
         if others:
             end = boxing.larger(boxing.extreme(others, is_least=True), 0)
             sizes[dimension] = boxing.smaller(before[dimension], end)
-    if guarded is not None:
-        least = boxing.extreme(list(conditions), is_least=True)
-        size = boxing.as_value(sizes[guarded])
-        is_there = boxing.compare("sge", least, 0)
-        sizes[guarded] = boxing.emit(SelectOp(is_there, size, boxing.index(0))).result
     return memory if sizes == before else subview(boxing, memory, [0] * len(lines), sizes)
 
 
@@ -295,10 +372,14 @@ def _load(operation: GatherLoadOp, boxing: _Boxing) -> None:
     else:
         padding = boxing.poison(element)
     type_ = cast("VectorType", with_shape(element, box.sizes))
-    read = TransferReadOp(
-        box.memory, box.starts, padding, type_, truth_attribute(box.inside), box.map
-    )
-    value = boxing.reshape(boxing.emit(read).result, [shape[i] for i in box.order])
+
+    def read() -> SSAValue:
+        flags = truth_attribute(box.inside)
+        made = TransferReadOp(box.memory, box.starts, padding, type_, flags, box.map)
+        return boxing.emit(made).result
+
+    value = _where(box, boxing, read, lambda: boxing.spread(padding, box.sizes))
+    value = boxing.reshape(value, [shape[i] for i in box.order])
     value = boxing.transposed(value, sorted(range(len(box.order)), key=box.order.__getitem__))
     value = boxing.reshape(value, [n if i in box.order else 1 for i, n in enumerate(shape)])
     value = boxing.spread(value, shape)
@@ -306,6 +387,13 @@ def _load(operation: GatherLoadOp, boxing: _Boxing) -> None:
         mask, others = boxing.values((operation.mask, operation.padding))
         value = boxing.emit(SelectOp(mask, value, others)).result
     boxing.define(operation.result, value)
+
+
+def _where(
+    box: _Box, boxing: _Boxing, read: Callable[[], SSAValue], nothing: Callable[[], SSAValue]
+) -> SSAValue:
+    """What is read, or something else where nothing may be."""
+    return read() if box.condition is None else boxing.choose(box.condition, read, nothing)
 
 
 def _number_of(tile: SSAValue) -> float | None:
@@ -327,11 +415,28 @@ def _store(operation: ScatterStoreOp, boxing: _Boxing) -> None:
     value = boxing.reshape(value, [shape[i] for i in sorted(box.order)])
     value = boxing.transposed(value, [sorted(box.order).index(i) for i in box.order])
     value = boxing.reshape(value, box.sizes)
-    flags = truth_attribute(box.inside)
-    boxing.emit(TransferWriteOp(value, box.memory, box.starts, flags, permutation_map=box.map))
+    write = TransferWriteOp(
+        value, box.memory, box.starts, truth_attribute(box.inside), permutation_map=box.map
+    )
+    with nullcontext() if box.condition is None else boxing.when(box.condition):
+        boxing.emit(write)
+
+
+def _for(operation: scf.ForOp, boxing: _Boxing) -> None:
+    """Whether there is anything to access is asked before a loop that does not change it."""
+    numbers = dict[Polynomial, None]()
+    for each in walk(operation):
+        if isinstance(each, GatherLoadOp | ScatterStoreOp):
+            numbers |= dict.fromkeys(boxing.unknown_before(operation, each))
+    if numbers:
+        boxing.both_ways(operation, list(numbers))
+    else:
+        copy(operation, boxing)
 
 
 _RULES = RuleTable(
-    {GatherLoadOp.name: _load, ScatterStoreOp.name: _store}, otherwise=copy, keeps_rounding=True
+    {GatherLoadOp.name: _load, ScatterStoreOp.name: _store, scf.ForOp.name: _for},
+    otherwise=copy,
+    keeps_rounding=True,
 )
 """The rule of each operation, by name."""

@@ -170,3 +170,35 @@ def test_what_is_refused(name: str) -> None:
     with pytest.raises(DiagnosticError) as raised:
         translated(text, "tensorlang-to-tile")
     assert message in str(raised.value)
+
+
+_FIRST_ELEMENTS = """
+func @k(%x: memref<f32x?>, %y: memref<f32x?>, %n: index, %m: index)
+        attributes {subgroup_size=16, work_group_size=[16,1]} {
+    parallel {
+        %lane32 = subgroup_local_id : i32
+        %lane = cast %lane32 : index
+        %is_first = less_than %lane, %n : bool
+        if %is_first {
+            %step = constant 16 : index
+            for %i=%lane,%m,%step {
+                %a = load %x[%i] : f32
+                store %a, %y[%lane]
+            }
+        }
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda_tile", "triton"])
+@pytest.mark.parametrize("n", [0, 5, 16])
+def test_boxes_without_elements_are_not_accessed(target: str, n: int) -> None:
+    """Hardware has no descriptors of memory without elements; the sanitizer reports accesses."""
+    x = fresh_generator().standard_normal(16).astype(np.float32)
+    ported = xtile.translate(_FIRST_ELEMENTS, target, chip="sm_90")
+    for m in (0, 11, 16):
+        y = np.full(16, np.nan, np.float32)
+        xtile.run(ported, [x, y, n, m], grid=(1,), sanitize=True)
+        expected = np.where(np.arange(16) < min(n, m), x, np.float32(np.nan))
+        np.testing.assert_array_equal(y, expected)
