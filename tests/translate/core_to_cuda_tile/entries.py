@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -46,19 +47,25 @@ def tile_function(parameters: str, body: str, attributes: str = "", name: str = 
     )
 
 
+@lru_cache(maxsize=64)
 def lowered(text: str, chip: str = "sm_90") -> ModuleOp:
-    """What a module at tile level becomes; it is verified, printed and read again."""
-    return _checked(translate_module(read(text), NVIDIA.chips[chip]))
+    """What a module at tile level becomes; it is printed, read again and verified."""
+    return _checked(translate_module(_source(text), NVIDIA.chips[chip]))
 
 
+@lru_cache(maxsize=64)
+def _source(text: str) -> ModuleOp:
+    return read(text)
+
+
+@lru_cache(maxsize=64)
 def from_block_level(text: str, chip: str = "sm_90", *, may_overlap: bool = False) -> ModuleOp:
     """What a module at block level becomes."""
     options = Options(chip, may_overlap=may_overlap)
-    return _checked(translate(read(text), "core-to-cuda_tile", options))
+    return _checked(translate(_source(text), "core-to-cuda_tile", options))
 
 
 def _checked(module: ModuleOp) -> ModuleOp:
-    verify(module)
     return read(printed(module))
 
 
@@ -102,7 +109,7 @@ def functions_of(module: ModuleOp) -> list[FuncOp]:
 
 def run_entry(text: str, module: ModuleOp, *values: Any, grid: Size3 = ONE_BLOCK) -> None:
     """Runs the entry that the only kernel of a text has become."""
-    (function,) = functions_of(read(text))
+    (function,) = functions_of(_source(text))
     launch_entry(function, entry_of(module), arguments_of(values), grid)
 
 
@@ -127,7 +134,7 @@ def launch_entry(
 
 def unordered_accesses(text: str, module: ModuleOp, *values: Any) -> list[str]:
     """What the sanitizer says of the entry that the only kernel of a text has become."""
-    (function,) = functions_of(read(text))
+    (function,) = functions_of(_source(text))
     flat = list(all_flattened(function, arguments_of(values)))
     found = sanitize(entry_of(module), flat, ONE_BLOCK)
     return [each.diagnostic().render() for each in found if each.kind is not Kind.UNINITIALIZED]

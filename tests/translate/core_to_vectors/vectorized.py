@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
@@ -47,10 +49,15 @@ def vectors_agree(text: str, runs: int = 2) -> bool:
 
     Each run has other random arguments.
     """
-    function = source_of(text)
-    kernel = vectorize(function)
+    function, kernel = _vectorized(text)
     assert not is_spread(kernel)
     return all(agrees(function, kernel, fresh_random()) for _ in range(runs))
+
+
+@lru_cache(maxsize=64)
+def _vectorized(text: str) -> tuple[FuncOp, KernelOp]:
+    function = source_of(text)
+    return function, vectorize(function)
 
 
 def of_subgroups(

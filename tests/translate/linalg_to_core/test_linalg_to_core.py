@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import ml_dtypes
@@ -26,10 +27,17 @@ MAPS = """#id = affine_map<(i, j) -> (i, j)>
 """
 
 
+@lru_cache(maxsize=64)
 def kernel(parameters: str, body: str) -> ModuleOp:
     """A module with the kernel @k."""
     text = f"{MAPS}gpu.module @m {{ gpu.func @k({parameters}) kernel {{\n{body}\ngpu.return }} }}"
     return xtile.parse(text, language="mlir")
+
+
+@lru_cache(maxsize=64)
+def translated(module: ModuleOp, target: str) -> ModuleOp:
+    """What a module becomes; itself, for devices that take what was written."""
+    return module if target in ("linalg", "opencl") else xtile.translate(module, target)
 
 
 def text_of(module: ModuleOp) -> str:
@@ -112,8 +120,7 @@ def check(module: ModuleOp, device: str = "reference", *, sanitize: bool = False
 @pytest.mark.slow
 @pytest.mark.parametrize("to", ["linalg", "core", "subgroup", "tile", "cuda_tile"])
 def test_every_level_computes_the_same(module: ModuleOp, to: str) -> None:
-    translated = module if to == "linalg" else xtile.translate(module, to)
-    check(translated, sanitize=to in ("linalg", "core"))
+    check(translated(module, to), sanitize=to in ("linalg", "core"))
 
 
 def test_on_opencl(module: ModuleOp) -> None:
@@ -161,8 +168,7 @@ def test_numbers_of_other_types(name: str, to: str) -> None:
         f"%s: memref<?x{total}>, %t: memref<?x?x{total}>, %d: memref<?x{total}>, %n: index",
         body,
     )
-    if to not in ("linalg", "opencl"):
-        module = xtile.translate(module, to)
+    module = translated(module, to)
     random, (m, n, depth) = fresh_generator(), (19, 13, 11)
     if is_float:
         a, b = (random.standard_normal(s_).astype(factors) for s_ in ((m, depth), (depth, n)))
@@ -275,8 +281,7 @@ def test_loops(to: str) -> None:
             is_in_set = i >= 2 * j
             expected[j, i] = 2 * expected[i, j] if is_in_set else expected[(i + 3) % 5, j // 2]
     expected[1:5:2, :4] = 7
-    if to in ("subgroup", "tile"):
-        module = xtile.translate(module, to)
+    module = translated(module, to)
     xtile.run(module, [a, 7, total], device="opencl" if to == "opencl" else "reference")
     assert (a == expected).all()
     np.testing.assert_allclose(total[0], np.trace(expected), rtol=1e-4, atol=1e-5)
@@ -294,7 +299,7 @@ def test_memory_of_the_work_group() -> None:
     a = fresh_generator().standard_normal((9, 5)).astype(np.float32)
     for each in ("subgroup", "tile"):
         b = np.full((5, 9), np.nan, np.float32)
-        xtile.run(xtile.translate(module, each), [a, b])
+        xtile.run(translated(module, each), [a, b])
         np.testing.assert_allclose(b, np.exp(a).T, rtol=1e-5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, cast
 
 import numpy as np
@@ -95,13 +96,52 @@ class Combiner:
             start: What they are combined with.
             mask: Which of them count, with the axes of the entries; None: all.
         """
-        total = start
-        if total is None:
-            total, entries = (entries[0], entries[1:]) if mask is None else (self.neutral, entries)
+        if mask is None:
+            return self.accumulated(entries, start)[-1]
+        total = self.neutral if start is None else start
         for i, entry in enumerate(entries):
-            joined = self.combined(total, entry)
-            total = joined if mask is None else choose(mask[i], joined, total)
+            total = choose(mask[i], self.combined(total, entry), total)
         return total
+
+    def accumulated(self, entries: Array, start: Value = None) -> Any:
+        """The start, if there is one, and for each entry all up to it combined, in this order.
+
+        Args:
+            entries: The numbers in the wide type, along the first axis.
+            start: What they are combined with.
+        """
+        ufunc = _UFUNCS.get(self._function)
+        if ufunc is not None and type(entries) is np.ndarray and _is_plain(start, entries):
+            made = ufunc.accumulate(_beginning_with(start, entries), axis=0, dtype=entries.dtype)
+            # Which one of two NaNs stays is not the same for single numbers.
+            if not np.isnan(made[-1]).any():
+                return made
+        totals: list[Value] = [entries[0] if start is None else start]
+        for entry in entries[1:] if start is None else entries:
+            totals.append(self.combined(totals[-1], entry))
+        return totals
+
+
+_UFUNCS = {operator.add: np.add, operator.mul: np.multiply}
+"""The functions that numpy applies to one entry after the other."""
+
+
+def _is_plain(start: Value, entries: Array) -> bool:
+    """Whether numpy's arrays or numbers, of the type of the entries, are what there is to begin."""
+    return start is None or (
+        type(start) in (np.ndarray, entries.dtype.type) and start.dtype == entries.dtype
+    )
+
+
+def _beginning_with(start: Value, entries: Array) -> Array:
+    if start is None:
+        return entries
+    shape = np.broadcast_shapes(np.shape(start), entries.shape[1:])
+    aligned = entries.reshape(
+        len(entries), *[1] * (len(shape) + 1 - entries.ndim), *entries.shape[1:]
+    )
+    others = np.broadcast_to(aligned, (len(entries), *shape))
+    return np.concatenate([np.broadcast_to(start, (1, *shape)), others])
 
 
 def kind_of(operation: Operation) -> str:

@@ -74,13 +74,12 @@ def _scan(operation: Operation, compiler: Compiler) -> Step:
     def step(state: State) -> None:
         values = state.values
         entries = combiner.widened(_in_front(values[source], [dim]))
-        total: Value = combiner.widened(spread(values[initial], rank - 1))
-        first, others = entries[0], entries[:-1]
+        start: Value = combiner.widened(spread(values[initial], rank - 1))
         if is_inclusive:
-            total, others = first, entries[1:]
-        totals = [np.broadcast_to(total, np.broadcast_shapes(total.shape, first.shape))]
-        for entry in others:
-            totals.append(combiner.combined(totals[-1], entry))
+            totals = combiner.accumulated(entries)
+        else:
+            shape = np.broadcast_shapes(start.shape, entries[0].shape)
+            totals = combiner.accumulated(entries[:-1], np.broadcast_to(start, shape))
         rounded = combiner.rounded(np.stack(totals))
         values[dest] = np.moveaxis(rounded, 0, AXES + dim)
         values[accumulated] = rounded[-1]
