@@ -8,7 +8,7 @@ import pytest
 
 from tests.layouts.enumerated import small_layouts
 from tests.layouts.interpreter import carried_out, placed
-from tests.seeds import fresh_random
+from tests.seeds import fresh_random, share_of
 from xtile.layouts import Digit, Layout, LayoutError, LinearLayout, Step, intel, triton
 from xtile.layouts.linear import UNITS
 from xtile.layouts.local_memory import (
@@ -193,7 +193,7 @@ def random_strided(sizes: dict[str, int], factors: list[tuple[str, int]]) -> Lay
 FACTORS = [("x", 2), ("x", 3), ("x", 2), ("y", 2), ("y", 2), ("y", 5)]
 
 
-@pytest.mark.parametrize("attempt", range(40))
+@pytest.mark.parametrize("attempt", range(share_of(40)))
 def test_plans_of_random_layouts_with_digits(attempt: int) -> None:
     factors = FACTORS[attempt % 2 :]
     sizes = {"x": 12 if attempt % 2 == 0 else 6, "y": 20}
@@ -270,7 +270,7 @@ def random_layout(registers: int, lanes: int, subgroups: int, size: int) -> Line
             return layout
 
 
-@pytest.mark.parametrize("attempt", range(30))
+@pytest.mark.parametrize("attempt", range(share_of(30)))
 def test_plans_of_random_layouts(attempt: int) -> None:
     subgroups = attempt % 3
     source = random_layout(3, 3, subgroups, 5 + subgroups)
@@ -283,7 +283,7 @@ def test_plans_of_random_layouts(attempt: int) -> None:
     assert carried_out(way, placed(source), target) == placed(target)
 
 
-@pytest.mark.parametrize("attempt", range(30))
+@pytest.mark.parametrize("attempt", range(share_of(30)))
 def test_a_shuffle_takes_a_step_for_each_register(attempt: int) -> None:
     lanes = 1 + attempt % 4
     made = checked(random_layout(3, lanes, 0, 3 + lanes), random_layout(3, lanes, 0, 3 + lanes))
@@ -354,7 +354,7 @@ def counted(
 @pytest.mark.parametrize("element_bits", [8, 16, 32, 64])
 @pytest.mark.parametrize("banks", [BANKS, Banks(16, 4), Banks(4, 8)])
 def test_ways_through_memory_have_no_conflicts(element_bits: int, banks: Banks) -> None:
-    for _ in range(4):
+    for _ in range(share_of(4)):
         source, target = random_layout(3, 4, 1, 8), random_layout(3, 4, 1, 8)
         way = through_local_memory(source, target, element_bits, banks)
         assert bank_conflicts(way, element_bits, banks) == Conflicts(0, 0)
@@ -363,7 +363,7 @@ def test_ways_through_memory_have_no_conflicts(element_bits: int, banks: Banks) 
 
 
 def test_the_elements_of_a_vector_have_the_same_positions_in_all_lanes() -> None:
-    for _ in range(20):
+    for _ in range(share_of(20)):
         source, target = random_layout(4, 3, 1, 6), random_layout(4, 3, 1, 6)
         way = through_local_memory(source, target, 16)
         for access in (way.store, way.load):
@@ -404,7 +404,7 @@ def test_conflicts_of_memory_that_is_not_swizzled(element_bits: int) -> None:
 
 def test_conflicts_of_any_access() -> None:
     random = fresh_random()
-    for _ in range(200):
+    for _ in range(share_of(200)):
         vector, bits_ = random.choice((1, 2, 4)), random.choice((8, 16, 32))
         images = [(random.randrange(1 << 10) // vector * vector,) for _ in range(5)]
         access = LinearLayout.of(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.dialects.spirv.kernels import copy_kernel
 from tests.generators.damaged_text import damaged
 from tests.generators.spirv_modules import random_module
+from tests.seeds import share_of
 from tests.spirv_tools import assembled
 from xtile.dialects.spirv import assemble, disassemble, encode
 from xtile.text.diagnostics import DiagnosticError
@@ -37,7 +38,7 @@ def check(text: str, environment: str = "spv1.4") -> None:
     assert without_generator(assemble(text, preserve_numeric_ids=True)) == expected
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     module = random_module(Random(seed))

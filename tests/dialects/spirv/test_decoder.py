@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 from tests.dialects.spirv.kernels import copy_kernel
 from tests.generators.spirv_modules import random_module
 from tests.mlir_opt import llvm_tool
+from tests.seeds import share_of
 from tests.spirv_tools import assembled, disassembled, problems_of
 from xtile.dialects.spirv import (
     ArrayType,
@@ -76,7 +77,7 @@ def test_a_kernel() -> None:
     assert not again.extensions
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     module = random_module(Random(seed))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.dialects.spirv.kernels import copy_kernel
 from tests.generators.spirv_modules import random_module
+from tests.seeds import share_of
 from tests.spirv_tools import assembled, disassembled
 from xtile.dialects.spirv import disassemble, encode
 
@@ -26,7 +27,7 @@ def check(data: bytes) -> None:
     assert disassemble(data, friendly=False) == disassembled(data, "--raw-id")
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     check(encode(random_module(Random(seed))))

@@ -26,6 +26,7 @@ from xdsl.ir import Block
 
 from tests.dialects.spirv.kernels import GLOBAL, Kernel, copy_kernel
 from tests.generators.spirv_modules import random_module
+from tests.seeds import share_of
 from tests.spirv_tools import disassembled, problems_of
 from xtile.dialects.spirv import (
     ArrayType,
@@ -103,7 +104,7 @@ def test_names_can_be_left_out() -> None:
     assert "OpName" not in disassembled(encode(module, names=False))
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32))
 def test_random_modules_are_valid(seed: int) -> None:
     module = random_module(Random(seed))

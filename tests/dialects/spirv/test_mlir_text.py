@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block
 
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
 from tests.generators.spirv_modules import random_module
+from tests.seeds import share_of
 from tests.spirv_tools import problems_of
 from xtile.dialects.registry import make_context
 from xtile.dialects.spirv import (
@@ -101,7 +102,7 @@ def test_the_example_of_the_documentation() -> None:
     assert problems_of(encode(module)) == ""
 
 
-@settings(max_examples=20)
+@settings(max_examples=share_of(20))
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     module = random_module(Random(seed))

@@ -22,6 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tests.dialects.spirv.kernels import Kernel, copy_kernel
 from tests.generators.spirv_modules import random_module
+from tests.seeds import share_of
 from tests.spirv_tools import problems_of
 from xtile.dialects.spirv import (
     ArrayType,
@@ -44,7 +45,7 @@ def errors_of(module: ModuleOp) -> str:
     return str(error.value)
 
 
-@settings(max_examples=40)
+@settings(max_examples=share_of(40))
 @given(st.integers(0, 2**32))
 def test_random_modules(seed: int) -> None:
     random_module(Random(seed)).verify()
