@@ -64,6 +64,8 @@ def test_whole_softmax(target: str) -> None:
     np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
     if target == "cuda_tile":
         text = xtile.to_text(ported, "mlir")
+        # A view's tile would be fetched in 128 parts, one after the other.
+        assert text.count("load_ptr_tko") == text.count("store_ptr_tko") == 1
         assert text.count("tile<1x32768xf32>, token") == 1
         assert "sm_90 = {num_worker_warps_per_cta = 8}" in text
 

@@ -14,9 +14,11 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops import memory, view_access
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.targets.nvidia import LONGEST_ROW
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
@@ -24,6 +26,9 @@ from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import Access, access_of, mask_of, repeated, whole
 from xtile.translate.tiles.types import shape_of
 from xtile.translate.tiles.unspecified import leaves_out
+
+_MOST_PARTS = 16
+"""Parts of a row that a view's tile may have; 32 take twice as long as pointers (H100, softmax)."""
 
 # --- reads ---
 
@@ -34,7 +39,7 @@ def _read(operation: TransferReadOp, lowering: Lowering) -> None:
     order, alias_set = lowering.order, access.memory.alias_set
     token = order.before_read(alias_set)
     tile = None
-    if mask is None:
+    if mask is None and not _is_in_parts(operation, access):
         tile = _read_view(operation, access, token, lowering)
     if tile is None:
         tile = _read_pointers(operation, access, mask, token, lowering)
@@ -100,16 +105,49 @@ def _read_pointers(
 def _write(operation: TransferWriteOp, lowering: Lowering) -> None:
     access = access_of(operation, operation.vector, lowering)
     mask, value = mask_of(operation, lowering), lowering.value(operation.vector)
-    store(lowering, access, mask, value)
+    store(lowering, access, mask, value, is_in_parts=_is_in_parts(operation, access))
 
 
-def store(lowering: Lowering, access: Access, mask: SSAValue | None, value: SSAValue) -> None:
-    """Writes the elements of a tile that memory has, where the mask holds."""
+def _is_in_parts(operation: Operation, access: Access) -> bool:
+    """Whether the elements of a view's tile would be fetched in many parts, one after the other.
+
+    Pointers fetch all at once. In loops parts of the next tiles are fetched ahead.
+    """
+    rows = (
+        size
+        for dimension, size in zip(access.axes, access.shape, strict=True)
+        if access.memory.strides[dimension] == 1
+    )
+    if max(rows, default=0) <= _MOST_PARTS * LONGEST_ROW:
+        return False
+    around = operation.parent_op()
+    while around is not None and around.name == "scf.if":
+        around = around.parent_op()
+    return isinstance(around, FuncOp)
+
+
+def store(
+    lowering: Lowering,
+    access: Access,
+    mask: SSAValue | None,
+    value: SSAValue,
+    *,
+    is_in_parts: bool = False,
+) -> None:
+    """Writes the elements of a tile that memory has, where the mask holds.
+
+    Args:
+        lowering: Where to emit.
+        access: The tile.
+        mask: Which elements are written; None for all.
+        value: The elements.
+        is_in_parts: Whether a view would be written a part at a time.
+    """
     value = to_memory(lowering, value)
     order, alias_set = lowering.order, access.memory.alias_set
     token = order.before_write(alias_set)
     tile: TileInView | None = None
-    if mask is None:
+    if mask is None and not is_in_parts:
         tile = tile_in_view(lowering, access, None)
     if tile is not None:
         shaped = lowering.reshape(value, tile.shape)
