@@ -32,19 +32,25 @@ REPEATS = 15
 
 CHIP = "sm_90"
 
-PRODUCTS = [
-    (m, n, k)
-    for m, n, k in (
-        (8192, 8192, 8192),
-        (4096, 4096, 4096),
-        (4096, 11008, 4096),
-        (8000, 8008, 8040),
-        (4000, 4008, 4040),
-    )
-]
-"""Sizes m, n, k of products; those of the last two are no multiples of a block."""
-
 TYPES = ("bf16", "f16")
+
+PRODUCTS = [
+    *(
+        (type, *size)
+        for size in (
+            (8192, 8192, 8192),
+            (4096, 4096, 4096),
+            (4096, 11008, 4096),
+            (8000, 8008, 8040),
+            (4000, 4008, 4040),
+        )
+        for type in TYPES
+    ),
+    ("f32", 8192, 8192, 8192),
+    ("f32", 4096, 4096, 4096),
+    ("f32", 4000, 4008, 4040),
+]
+"""Types and sizes m, n, k of products; sizes of 8000 and 4000 are no multiples of a block."""
 
 BATCH = 10_000
 SIZE = 64
@@ -54,7 +60,7 @@ ELEMENTS = 1 << 28
 """1 GiB of f32."""
 
 KERNELS = [
-    *(gemm(type, *size) for size in PRODUCTS for type in TYPES),
+    *(gemm(*each) for each in PRODUCTS),
     *(batched(type, SIZE) for type in (*TYPES, "f32")),
     Kernel("axpby", AXPBY),
     Kernel("sum", SUM),
@@ -100,7 +106,7 @@ def column_major(torch: Any, *shape: int, dtype: Any) -> Any:
 
 def product(torch: Any, type: str, m: int, n: int, k: int) -> Workload:
     """A large product; PyTorch multiplies the transposed matrices, which are row-major."""
-    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[type]
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[type]
     a = column_major(torch, m, k, dtype=dtype)
     b = column_major(torch, k, n, dtype=dtype)
     c = column_major(torch, m, n, dtype=dtype)
@@ -115,12 +121,13 @@ def product(torch: Any, type: str, m: int, n: int, k: int) -> Workload:
         return float(((c[rows].double() - exact).abs() / scale).max())
 
     # One rounding of the result, and sums of k products in f32 in any order.
-    tolerance = (2**-8 if type == "bf16" else 2**-11) + k * 2**-24
+    tolerance = {"bf16": 2**-8, "f16": 2**-11, "f32": 0}[type] + k * 2**-24
     return Workload(
         gemm(type, m, n, k),
         f"gemm {type} {m} x {n} x {k}",
         (a, b, c),
-        (groups // 2,),
+        # Two multiprocessors work on a block of 256 x 256 of narrow factors.
+        (groups if type == "f32" else groups // 2,),
         2 * m * n * k,
         "TFLOP/s",
         lambda: torch.matmul(b.T, a.T, out=out),
@@ -270,11 +277,12 @@ def measure(torch: Any, workload: Workload, cubins: Path) -> list[str]:
     ]
 
 
-def compile_all(directory: Path) -> None:
-    """Compiles every kernel to a cubin with its sidecar."""
+def compile_all(directory: Path, only: str) -> None:
+    """Compiles kernels to cubins with their sidecars."""
     directory.mkdir(parents=True, exist_ok=True)
     for kernel in KERNELS:
-        xtile.compile(kernel.text, directory / f"{kernel.name}.cubin", chip=CHIP)
+        if only in kernel.name:
+            xtile.compile(kernel.text, directory / f"{kernel.name}.cubin", chip=CHIP)
 
 
 def time_of(text: str) -> list[str]:
@@ -306,7 +314,7 @@ def run_all(cubins: Path, only: str) -> None:
 
     torch.backends.cuda.matmul.allow_tf32 = False
     makers: list[Callable[[], Sequence[Workload]]] = [
-        *(lambda s=s, t=t: [product(torch, t, *s)] for s in PRODUCTS for t in TYPES),
+        *(lambda each=each: [product(torch, *each)] for each in PRODUCTS),
         *(lambda t=t: [batch(torch, t)] for t in (*TYPES, "f32")),
         lambda: memory_bound(torch),
     ]
@@ -327,10 +335,10 @@ def main() -> None:
     parser.add_argument("--compile", type=Path, metavar="DIRECTORY")
     parser.add_argument("--cubins", type=Path, metavar="DIRECTORY")
     parser.add_argument("--times", action="store_true")
-    parser.add_argument("--only", default="", help="part of the names of the rows to print")
+    parser.add_argument("--only", default="", help="part of the names of kernels and rows")
     options = parser.parse_args()
     if options.compile is not None:
-        compile_all(options.compile)
+        compile_all(options.compile, options.only)
     elif options.times:
         print_times()
     elif options.cubins is not None:

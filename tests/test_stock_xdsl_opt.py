@@ -24,6 +24,10 @@ KERNELS = ("axpby", "fused_kernel", "reductions")
 LACKING = {
     # The tensor language has no addresses in memory, which groups are in CUDA Tile IR.
     ("cuda_tile-to-tensorlang", "fused_kernel"),
+    # xDSL's gpu.func has no memory of the work-group beside its parameters.
+    ("subgroup-to-xegpu-subgroup", "fused_kernel"),
+    # XeGPU has no scans of a subgroup.
+    ("subgroup-to-xegpu-subgroup", "reductions"),
     # vector.scan of cumulative sums.
     ("core-distribute-tiles", "reductions"),
 }

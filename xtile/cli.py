@@ -435,6 +435,12 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
         help="let arguments overlap although a kernel writes to one of them",
     )
     parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="multiply f32 with fused multiply-adds where an NVIDIA GPU has faster products of "
+        "their parts",
+    )
+    parser.add_argument(
         "--launch-checks",
         action="store_true",
         help="rely on what each launch checks by the sidecar, for faster accesses through pointers",

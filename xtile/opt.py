@@ -243,6 +243,7 @@ class XtileOptMain(xDSLOptMain):
             arguments.matrix_spelling,
             arguments.may_overlap,
             arguments.xegpu_level,
+            exact=arguments.exact,
             warps=arguments.num_warps,
         )
 
@@ -399,19 +400,7 @@ class XtileOptMain(xDSLOptMain):
         self._check_matrix_spelling()
         if arguments.may_overlap:
             self._check_overlaps()
-        if arguments.xegpu_level is not None and (
-            arguments.translate is None or not self._reads("xegpu_level")
-        ):
-            self._usage_error(
-                "argument --xegpu-level: is for kernels of XeGPU that --translate takes or makes"
-            )
-        if arguments.num_warps is not None and (
-            arguments.translate is None or not self._reads("warps")
-        ):
-            self._usage_error(
-                "argument --num-warps: is for kernels that --translate gives layouts, as "
-                "triton-to-amdg does"
-            )
+        self._check_options_of_routes()
         if arguments.split_input_file and self._target_name in BINARY:
             self._usage_error("argument --split-input-file: a file of bytes holds one module")
         if arguments.print_op_generic and arguments.xegpu_syntax == "rfc":
@@ -424,6 +413,27 @@ class XtileOptMain(xDSLOptMain):
             self._usage_error(
                 "argument --tensorlang-revision: the input is not in the tensor language; "
                 "use --frontend ir if it is"
+            )
+
+    def _check_options_of_routes(self) -> None:
+        """Ends the process if no route that is taken reads an option."""
+        arguments = self.args
+        if arguments.exact and not self._reads("exact"):
+            self._usage_error(
+                "argument --exact: is for kernels that become tiles for NVIDIA's chips"
+            )
+        if arguments.xegpu_level is not None and (
+            arguments.translate is None or not self._reads("xegpu_level")
+        ):
+            self._usage_error(
+                "argument --xegpu-level: is for kernels of XeGPU that --translate takes or makes"
+            )
+        if arguments.num_warps is not None and (
+            arguments.translate is None or not self._reads("warps")
+        ):
+            self._usage_error(
+                "argument --num-warps: is for kernels that --translate gives layouts, as "
+                "triton-to-amdg does"
             )
 
     def _check_overlaps(self) -> None:
@@ -521,6 +531,8 @@ class XtileOptMain(xDSLOptMain):
             given["chip"] = self.args.chip
             if ENCODED[spec.name] != "triton":
                 given["may-overlap"] = self.args.may_overlap or None
+            if ENCODED[spec.name] == "cuda_tile":
+                given["exact"] = self.args.exact or None
         if ENCODED.get(spec.name) == "spirv":
             given["matrix-spelling"] = self.args.matrix_spelling
         if spec.name == _BYTECODE:

@@ -175,6 +175,11 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
         "let kernels that --translate or -t compiles expect arguments that overlap although they "
         "are written",
     )
+    _add_flag(
+        group,
+        "--exact",
+        "multiply f32 with fused multiply-adds where a chip has faster products of their parts",
+    )
     group.add_argument(
         "--xegpu-level",
         choices=("work-group", "subgroup", "vc", "lane"),

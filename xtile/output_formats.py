@@ -154,6 +154,7 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
         version: The version of the bytecode, as in `13.3`; xDSL reads it as a number.
         chip: The architecture that kernels are compiled for, one of NVIDIA's.
         may_overlap: As in `SPIRVAssemblyFormat`.
+        exact: As in `Options`.
     """
 
     name: ClassVar[str] = "tileir-bytecode"
@@ -161,6 +162,7 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
     version: str | float = str(DEFAULT_VERSION)
     chip: str = NVIDIA.default
     may_overlap: bool = False
+    exact: bool = False
 
     def __post_init__(self) -> None:
         parse_version(str(self.version))
@@ -175,7 +177,7 @@ class TileBytecodeFormat(BinaryFormat, CompilingFormat):
     ) -> ModuleOp:
         from xtile.translate.route import Options, translate_to
 
-        options = Options(self.chip, may_overlap=self.may_overlap, may_wrap=True)
+        options = Options(self.chip, may_overlap=self.may_overlap, may_wrap=True, exact=self.exact)
         return translate_to(module, "cuda_tile", options, diagnostics, watcher)
 
     @override

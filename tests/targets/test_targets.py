@@ -277,4 +277,6 @@ def test_clusters_are_of_hopper_and_its_successors() -> None:
 def test_tiles_of_other_types() -> None:
     hopper = NVIDIA.chips["sm_90"].tiles
     assert hopper.products_of(i64)[0].rows == 32
-    assert hopper.products_of(f32)[0] == ProductTile(128, 64, 16, Hints(num_worker_warps_per_cta=8))
+    assert hopper.products_of(f32)[0] == ProductTile(256, 64, 32, Hints(num_worker_warps_per_cta=8))
+    exact = NVIDIA.chips["sm_90"].exact.tiles
+    assert exact.products_of(f32)[0] == ProductTile(128, 64, 16, Hints(num_worker_warps_per_cta=8))

@@ -58,6 +58,7 @@ def _compile(options: Namespace) -> list[Diagnostic]:
         through=options.through,
         build_seconds=options.build_seconds,
         may_overlap=options.may_overlap,
+        exact=options.exact,
         launch_checks=options.launch_checks,
         diagnostics=diagnostics,
     )

@@ -31,6 +31,7 @@ class _Options:
         through: What Triton gets, "ttir" or "amdg".
         seconds: How long the assembler or Triton may take.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        exact: Whether products of f32 stay fused multiply-adds.
         launch_checks: Whether launches check what the sidecar says.
     """
 
@@ -41,6 +42,7 @@ class _Options:
     through: Through | None
     seconds: float | None
     may_overlap: bool
+    exact: bool
     launch_checks: bool
 
 
@@ -56,6 +58,7 @@ def compile(
     through: Through | None = None,
     build_seconds: float | None = None,
     may_overlap: bool = False,
+    exact: bool = False,
     launch_checks: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> None:
@@ -81,6 +84,8 @@ def compile(
         may_overlap: Whether arguments may overlap although a kernel writes to one of them, where
             its language or its attributes exclude it. Such a kernel is slower, and keeps the order
             of all accesses.
+        exact: Whether products of f32 stay fused multiply-adds where a chip of NVIDIA's has faster
+            products of parts of them.
         launch_checks: Whether the code may rely on what each launch checks by the sidecar, as those
             of xtile do: that offsets do not wrap around, for example. Only machine code has a
             sidecar.
@@ -107,7 +112,7 @@ def compile(
             f"{' or '.join(_HAS_SIDECAR)}"
         )
     options = _Options(
-        chip, level, warps, stages, through, build_seconds, may_overlap, launch_checks
+        chip, level, warps, stages, through, build_seconds, may_overlap, exact, launch_checks
     )
     _check_options(path, options)
     from xtile.arguments.kernel import kernels_only
@@ -135,6 +140,7 @@ def _write_cubin(module: ModuleOp, path: str, options: _Options, diagnostics: Di
         level=options.level,
         seconds=options.seconds,
         may_overlap=options.may_overlap,
+        exact=options.exact,
         launch_checks=options.launch_checks,
     )
     write_machine_code(path, cubin)
@@ -147,7 +153,12 @@ def _write_bytecode(
 
     chip = _nvidia_chip(options.chip)
     program = compile_program(
-        module, chip, diagnostics, may_overlap=options.may_overlap, may_wrap=True
+        module,
+        chip,
+        diagnostics,
+        may_overlap=options.may_overlap,
+        may_wrap=True,
+        exact=options.exact,
     )
     Path(path).write_bytes(program.bytecode)
 

@@ -24,7 +24,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.casts import IndexCastOp, IndexCastUIOp
-from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
+from xtile.dialects.arith.types import truth_type
 from xtile.dialects.shapes import as_vector, with_element
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.upstream import value_type
@@ -100,6 +101,11 @@ class TileEmitter(Emitter):
     def poison(self, type_: Attribute) -> SSAValue:
         """A value of which nothing is specified."""
         return self.shared(("poison", type_), (), lambda: self.emit(ub.PoisonOp(type_)).result)
+
+    def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
+        """Where a comparison such as `olt` holds."""
+        number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
+        return self.compute(CmpFOp, [a, b], truth_type(a.type), {"predicate": number})
 
     # --- indices ---
 

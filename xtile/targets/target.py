@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from xtile.targets.spellings import PLAIN, MatrixSpelling
@@ -231,6 +231,8 @@ class TilePolicy:
 
     Attributes:
         products: For each type of factors the tiles of products, the largest one first.
+        split_products: The same for types whose matrices are multiplied as parts of another type
+            (`transforms/split_products.py`), unless products are to be exact.
         other_products: The same for all other types, which are broadcast, multiplied and added up.
         elements: The elements of a tile in a loop that memory limits.
         sum_elements: The same where tiles are added up.
@@ -245,6 +247,9 @@ class TilePolicy:
     products: Mapping[Number, tuple[ProductTile, ...]] = field(
         default_factory=dict[Number, tuple[ProductTile, ...]]
     )
+    split_products: Mapping[Number, tuple[ProductTile, ...]] = field(
+        default_factory=dict[Number, tuple[ProductTile, ...]]
+    )
     other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
     elements: int = 1024
     sum_elements: int = 2048
@@ -256,7 +261,8 @@ class TilePolicy:
 
     def products_of(self, factor: Attribute) -> tuple[ProductTile, ...]:
         """The tiles of products of a type, the largest one first."""
-        return self.products.get(cast("Number", str(factor)), self.other_products)
+        name = cast("Number", str(factor))
+        return self.split_products.get(name) or self.products.get(name, self.other_products)
 
     def product_hints(self, factor: Attribute, area: int) -> Hints:
         """How a kernel is compiled with a product whose result is a tile of so many elements.
@@ -331,6 +337,11 @@ class Target:
     missing_types: tuple[Number, ...] = ()
     matrix_spelling: MatrixSpelling = PLAIN
     tiles: TilePolicy = field(default_factory=TilePolicy)
+
+    @property
+    def exact(self) -> Target:
+        """The chip for kernels that multiply no parts of factors."""
+        return replace(self, tiles=replace(self.tiles, split_products={}))
 
     def units(self, *instructions: str) -> tuple[MatrixUnit, ...]:
         """The products of some kinds of instructions."""

@@ -109,6 +109,23 @@ class PassForChipAndOverlaps(PassForChip):
 
 
 @dataclass(frozen=True)
+class PassForProducts(PassForChipAndOverlaps):
+    """A step or a route that chooses how matrices are multiplied.
+
+    Attributes:
+        exact: Whether products of f32 are fused multiply-adds where a chip has products of parts
+            of them.
+    """
+
+    exact: bool = False
+
+    @property
+    @override
+    def options(self) -> Options:
+        return Options(self.chip, may_overlap=self.may_overlap, exact=self.exact)
+
+
+@dataclass(frozen=True)
 class PassForChipAndLevel(PassForChip):
     """A route from level to level of XeGPU.
 
@@ -142,7 +159,8 @@ def pass_named(name: str) -> type[TranslationPass]:
     """
     steps = _steps_of(name)
     is_for_chip = any(step.vendors for step in steps)
-    kind = _KINDS[is_for_chip, any("may_overlap" in step.options for step in steps)]
+    read = {option for step in steps for option in step.options}
+    kind = PassForProducts if "exact" in read else _KINDS[is_for_chip, "may_overlap" in read]
     if _is_between_levels(name):
         kind = PassForChipAndLevel
     title = "".join(part.capitalize() for part in name.replace("_", "-").split("-"))

@@ -20,6 +20,7 @@ def translate(
     *,
     chip: str | None = None,
     may_overlap: bool = False,
+    exact: bool = False,
     xegpu_level: Literal["work-group", "subgroup", "vc", "lane"] | None = None,
     diagnostics: Diagnostics | None = None,
 ) -> ModuleOp:
@@ -36,6 +37,8 @@ def translate(
             where that is one of Intel's, and `sm_90` where it is one of NVIDIA's.
         may_overlap: Whether arguments of a kernel may overlap although it writes to one of them,
             where its language or its attributes exclude it.
+        exact: Whether products of f32 stay fused multiply-adds where a chip has faster products of
+            parts of them.
         xegpu_level: Who holds the vectors of kernels of XeGPU: of those that are given and do not
             say so, or of those that are made; "vc" is the form in which each work-item is a
             subgroup. None where operations tell, and for the level that a route makes by default.
@@ -51,7 +54,7 @@ def translate(
     """
     check_target(to, chip)
     module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    options = Options(chip, may_overlap=may_overlap, xegpu_level=xegpu_level)
+    options = Options(chip, may_overlap=may_overlap, xegpu_level=xegpu_level, exact=exact)
     result = translate_to(module, to, options, diagnostics)
     return clone_with_names(module) if result is kernel else result
 

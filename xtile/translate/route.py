@@ -287,4 +287,6 @@ class Run:
             options = replace(options, compiler=compilers[-1])
         if chips and options.chip is None:
             options = replace(options, chip=chips[0])
+        if any(step.is_exact for step in steps):
+            options = replace(options, exact=True)
         return options

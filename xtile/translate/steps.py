@@ -52,6 +52,8 @@ class Options:
             route sets it.
         may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do
             not, because nobody checks at a launch what is relied on.
+        exact: Whether products of f32 are fused multiply-adds where a chip has products of parts
+            of them, which are faster.
         warps: The subgroups of a work-group where layouts are for a number of them; None for as
             many as tensors keep busy.
     """
@@ -62,6 +64,7 @@ class Options:
     xegpu_level: str | None = None
     compiler: LaneCompiler | None = None
     may_wrap: bool = False
+    exact: bool = False
     warps: int | None = None
 
     def __post_init__(self) -> None:
@@ -70,7 +73,8 @@ class Options:
 
     def target(self, vendor: Vendor) -> Target:
         """The chip, or the default one of a vendor."""
-        return find_target(self.chip or vendor.default)
+        target = find_target(self.chip or vendor.default)
+        return target.exact if self.exact else target
 
     @property
     def lane_target(self) -> LaneTarget:
@@ -105,6 +109,7 @@ class Step:
         first: The pass that a route runs on what the step takes.
         then: The pass that a route runs on what the step gives.
         gives_way: Whether a route takes another way that is as short, if there is one.
+        is_exact: Whether a route with it multiplies no parts of factors.
     """
 
     name: str
@@ -119,6 +124,7 @@ class Step:
     first: str | None = None
     then: str | None = None
     gives_way: bool = False
+    is_exact: bool = False
 
     def is_for(self, vendor: Vendor | None) -> bool:
         """Whether it is for a vendor's chips; None is anybody's."""
@@ -286,6 +292,10 @@ def _lower_to_cuda_tile(
         disjoint=not options.may_overlap,
         longest_row=LONGEST_ROW,
     )
+    if target.tiles.split_products:
+        from xtile.transforms.split_products import split_products
+
+        module = split_products(module, diagnostics)
     return translate_module(guard_blocks(module), target, diagnostics)
 
 
@@ -348,6 +358,9 @@ _STRUCTURE = "core-structure"
 
 _OVERLAPS = ("may_overlap",)
 """The option of steps that set or read whether arguments may overlap."""
+
+_PRODUCTS = (*_OVERLAPS, "exact")
+"""The options of steps that choose tiles of products, too."""
 
 _XEGPU_LEVEL = ("xegpu_level",)
 """The option of steps that take or make kernels of XeGPU at some level."""
@@ -424,7 +437,7 @@ STEPS: Sequence[Step] = (
         gives=TILE,
         words="Rewrites block-level kernels as loops over tiles.",
         vendors=(INTEL, NVIDIA, AMD),
-        options=_OVERLAPS,
+        options=_PRODUCTS,
         then=_CLEANUP,
         gives_way=True,
     ),
@@ -553,7 +566,7 @@ STEPS: Sequence[Step] = (
         gives=CUDA_TILE,
         words="Translates the core form at tile level to CUDA Tile IR.",
         vendors=(NVIDIA,),
-        options=_OVERLAPS,
+        options=_PRODUCTS,
         first=_CLEANUP,
     ),
     Step(
@@ -565,6 +578,7 @@ STEPS: Sequence[Step] = (
         vendors=(NVIDIA, AMD),
         options=_OVERLAPS,
         first=_CLEANUP,
+        is_exact=True,
     ),
     Step(
         "triton-to-amdg",

@@ -61,6 +61,7 @@ def compile_to_cubin(
     level: int | None = None,
     seconds: float | None = None,
     may_overlap: bool = False,
+    exact: bool = False,
     launch_checks: bool = False,
 ) -> MachineCode:
     """Compiles the kernels of a module to machine code.
@@ -73,6 +74,7 @@ def compile_to_cubin(
         level: How much the assembler optimizes, from 0 to 3; None for 3.
         seconds: How long the assembler may take; None for its usual limit.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
+        exact: Whether products of f32 are fused multiply-adds.
         launch_checks: Whether launches check what the signatures then say.
 
     Raises:
@@ -89,6 +91,7 @@ def compile_to_cubin(
         *(module, chip, diagnostics),
         may_overlap=may_overlap,
         may_wrap=not launch_checks,
+        exact=exact,
         divisible=pointers_to_memrefs(signatures.values()) if launch_checks else (),
     )
     source = source_of(module)
@@ -113,6 +116,7 @@ def compile_program(
     *,
     may_overlap: bool = False,
     may_wrap: bool = False,
+    exact: bool = False,
     divisible: Collection[int] | None = (),
 ) -> Program:
     """Compiles the kernels of a module to bytecode for the assembler.
@@ -123,6 +127,7 @@ def compile_program(
         diagnostics: Collects warnings and remarks.
         may_overlap: Whether arguments may overlap although a kernel writes to one of them.
         may_wrap: Whether nobody checks at a launch that offsets of pointers do not wrap around.
+        exact: Whether products of f32 are fused multiply-adds.
         divisible: The numbers of parameters that 16 divides in launches: addresses and strides of
             memrefs; None for all of them.
 
@@ -134,7 +139,7 @@ def compile_program(
     from xtile.translate.route import Options, translate_to
     from xtile.translate.tiles.promise_divisors import promise_divisors, promised_divisors
 
-    options = Options(chip, may_overlap=may_overlap, may_wrap=may_wrap)
+    options = Options(chip, may_overlap=may_overlap, may_wrap=may_wrap, exact=exact)
     divisors: Mapping[str, tuple[int, ...]] = {}
     if (divisible is None or divisible) and _takes_memrefs(module):
         module = translate_to(module, "core", options, diagnostics)

@@ -14,19 +14,16 @@ from xdsl.dialects.arith import (
     IntegerOverflowAttr,
     IntegerOverflowFlag,
 )
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.comparisons import (
-    CMPF_PREDICATES,
-    CmpFOp,
     SelectOp,
 )
 from xtile.dialects.arith.floats import RemFOp
 from xtile.dialects.arith.integers import DivSIOp, DivUIOp, ShRSIOp, ShRUIOp
-from xtile.dialects.arith.types import truth_type
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
     ComparisonPredicate,
@@ -203,12 +200,6 @@ _FLOAT_PREDICATES = {
 }
 
 
-def compared_floats(raising: Raising, predicate: str, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-    """Where a comparison such as `olt` holds."""
-    number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
-    return raising.compute(CmpFOp, [lhs, rhs], truth_type(lhs.type), {"predicate": number})
-
-
 def _compare_integers(operation: TileCmpIOp, raising: Raising) -> None:
     signed, unsigned = _INTEGER_PREDICATES[operation.comparison_predicate.data]
     word = signed if is_signed(operation) else unsigned
@@ -218,7 +209,7 @@ def _compare_integers(operation: TileCmpIOp, raising: Raising) -> None:
 def _compare_floats(operation: TileCmpFOp, raising: Raising) -> None:
     is_ordered = operation.comparison_ordering.data is ComparisonOrdering.ORDERED
     word = ("o" if is_ordered else "u") + _FLOAT_PREDICATES[operation.comparison_predicate.data]
-    made = compared_floats(raising, word, *raising.values(operation.operands))
+    made = raising.compare_floats(word, *raising.values(operation.operands))
     raising.define(operation.result, made)
 
 

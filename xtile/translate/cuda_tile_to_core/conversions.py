@@ -47,7 +47,7 @@ from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.shapes import BitCastOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.cuda_tile_to_core.arithmetic import compared_floats, is_signed, overflow_of
+from xtile.translate.cuda_tile_to_core.arithmetic import is_signed, overflow_of
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
 _ROUNDING_MODES = {
@@ -125,7 +125,7 @@ def _float_to_integer(operation: FToIOp, raising: Raising) -> None:
         if isinstance(value_type(value.type), (*NARROW_FLOATS, Float8E8M0FNUType)):
             value = converted(raising, value, f32)
         zero = raising.constant(0.0, value.type)
-        raising.define(operation.to, compared_floats(raising, "une", value, zero))
+        raising.define(operation.to, raising.compare_floats("une", value, zero))
         return
     raising.define(operation.to, raising.compute(kind, [raising.value(operation.from_)], type_))
 
