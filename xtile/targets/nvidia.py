@@ -41,6 +41,7 @@ norm).
 _FEW = Hints(num_worker_warps_per_cta=4)
 _SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
 _WIDE = Hints(num_worker_warps_per_cta=8)
+_WIDEST = Hints(num_worker_warps_per_cta=16)
 _PAIR = Hints(num_worker_warps_per_cta=4, occupancy=2)
 _WIDE_PAIR = Hints(num_worker_warps_per_cta=8, occupancy=2)
 _CLUSTER = Hints(num_worker_warps_per_cta=8, num_cta_in_cga=2)
@@ -108,6 +109,7 @@ def _tiles(
     single: tuple[ProductTile, ...] = _SINGLE,
     chained: tuple[ChainedProducts, ...] = (),
     split: tuple[ProductTile, ...] = (),
+    whole_hints: Hints = _WIDE,
 ) -> TilePolicy:
     """The tiles of a generation, by the width of factors."""
     products: Mapping[Number, tuple[ProductTile, ...]] = {
@@ -118,12 +120,25 @@ def _tiles(
         "f64": (ProductTile(64, 64, 16, _FEW),),
     }
     parts: Mapping[Number, tuple[ProductTile, ...]] = {"f32": split} if split else {}
-    return TilePolicy(products, parts, elementwise_hints=_SMALL, large_hints=_WIDE, chained=chained)
+    return TilePolicy(
+        products,
+        parts,
+        elementwise_hints=_SMALL,
+        large_hints=_WIDE,
+        whole_hints=whole_hints,
+        chained=chained,
+    )
 
 
 _AMPERE = _tiles(_HALF_ON_AMPERE, _BYTES)
 _ADA = _tiles(_HALF_ON_ADA, _BYTES[1:], _SINGLE[1:])
-_HOPPER = _tiles(_HALF_ON_HOPPER, _BYTES, chained=_CHAINED_ON_HOPPER, split=_SPLIT_ON_HOPPER)
+_HOPPER = _tiles(
+    _HALF_ON_HOPPER,
+    _BYTES,
+    chained=_CHAINED_ON_HOPPER,
+    split=_SPLIT_ON_HOPPER,
+    whole_hints=_WIDEST,
+)
 _BLACKWELL = _tiles(_HALF_ON_BLACKWELL, _BYTES_ON_BLACKWELL)
 
 

@@ -240,6 +240,9 @@ class TilePolicy:
         elementwise_hints: How a kernel without products is compiled.
         large_elements: How many elements make a tile large.
         large_hints: How a kernel without products but with large tiles is compiled.
+        whole_elements: How many elements make a tile as large as the registers of a multiprocessor
+            allow for.
+        whole_hints: How a kernel without products but with such tiles is compiled.
         chained: How kernels are compiled whose products are factors of others, as in attention;
             the first entry that fits counts.
     """
@@ -257,6 +260,8 @@ class TilePolicy:
     elementwise_hints: Hints = Hints()
     large_elements: int = 16384
     large_hints: Hints = Hints()
+    whole_elements: int = 32768
+    whole_hints: Hints = Hints()
     chained: tuple[ChainedProducts, ...] = ()
 
     def products_of(self, factor: Attribute) -> tuple[ProductTile, ...]:

@@ -67,7 +67,7 @@ def test_whole_softmax(target: str) -> None:
         # A view's tile would be fetched in 128 parts, one after the other.
         assert text.count("load_ptr_tko") == text.count("store_ptr_tko") == 1
         assert text.count("tile<1x32768xf32>, token") == 1
-        assert "sm_90 = {num_worker_warps_per_cta = 8}" in text
+        assert "sm_90 = {num_worker_warps_per_cta = 16}" in text
 
 
 @pytest.mark.parametrize("target", ["cuda_tile", "triton"])

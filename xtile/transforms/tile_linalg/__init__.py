@@ -92,12 +92,16 @@ def _tiled(
 
 
 def _use_hints_of_large_tiles(kernel: Kernel, body: Block) -> None:
-    """Compiles a kernel for the largest tile that it reads, if that is large and no product's."""
-    operations = (each for outer in body.ops for each in walk(outer))
+    """Compiles a kernel without products for the largest tile that it reads, if that is large."""
+    operations = [each for outer in body.ops for each in walk(outer)]
+    if any(isinstance(each, ContractionOp) for each in operations):
+        return
     reads = [each for each in operations if each.name == "vector.transfer_read"]
     elements = max((prod(shape_of(each.results[0].type)) for each in reads), default=0)
-    if elements >= kernel.target.tiles.large_elements:
-        kernel.use_hints(elements, kernel.target.tiles.large_hints)
+    tiles = kernel.target.tiles
+    if elements >= tiles.large_elements:
+        is_whole = elements >= tiles.whole_elements
+        kernel.use_hints(elements, tiles.whole_hints if is_whole else tiles.large_hints)
 
 
 def _hints(kernel: Kernel, body: Block) -> Hints:
