@@ -31,7 +31,7 @@ from xtile.checking.tolerances import (
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicUpdateOperation
-from xtile.dialects.tensorlang.types import COMPLEX_TYPES, component_type
+from xtile.dialects.tensorlang.types import COMPLEX_TYPES, INTEGER_TYPES, component_type
 from xtile.semantics.addresses import AddressSpace
 from xtile.semantics.arguments import Argument
 from xtile.semantics.compiler import Compiler, Handler, Step
@@ -177,7 +177,7 @@ def _sum(operation: Operation, step: Step, compiler: _Perturbing) -> Step:
         # Where the order made the result overflow, another order may give the number.
         is_reachable = np.isfinite(exact) & (tolerance <= largest_sum(type_))
         numbers = np.where(np.isfinite(result) | ~is_reachable, result, exact)
-        if type_ != result_type:
+        if type_ != result_type and result_type not in INTEGER_TYPES:
             tolerance = tolerance + unit_in_last_place(_finite(exact), result_type)
         error = compiler.part * tolerance
         moved = _moved(numbers, error, result_type, result.dtype, compiler.random)

@@ -130,6 +130,28 @@ def test_sums_of_matrices_are_as_inexact_as_the_type_that_is_added_to() -> None:
     assert (error < 1.5 * limit).all()
 
 
+def test_sums_of_integers_are_exact_in_a_wider_type_as_well() -> None:
+    function = _function(
+        """
+        %zero = constant 0 : index
+        parallel {
+            %a = cooperative_matrix_load %A[%zero,%zero] : coopmatrix<i8x16x8,matrix_a>
+            %b = cooperative_matrix_load %B[%zero,%zero] : coopmatrix<i8x8x4,matrix_b>
+            %c = cooperative_matrix_load %C[%zero,%zero] : coopmatrix<i32x16x4,matrix_acc>
+            %d = cooperative_matrix_mul_add %a, %b, %c : coopmatrix<i64x16x4,matrix_acc>
+            cooperative_matrix_store %d, %D[%zero,%zero]
+        }
+        """,
+        "%A: memref<i8x16x8>, %B: memref<i8x8x4>, %C: memref<i32x16x4>, %D: memref<i64x16x4>",
+    )
+    random = fresh_generator()
+    a, b = (random.integers(-9, 9, shape, np.int8) for shape in ((16, 8), (8, 4)))
+    c, d = random.integers(-9, 9, (16, 4), np.int32), np.full((16, 4), -1, np.int64)
+    moved = _run(function, a, b, c, d, is_perturbed=True)[3]
+    wanted = a.astype(np.int64) @ b.astype(np.int64) + c
+    np.testing.assert_array_equal(moved, wanted.reshape(-1, order="F"))
+
+
 LARGE = float(np.finfo(np.float32).max)
 
 OVERFLOWING = {

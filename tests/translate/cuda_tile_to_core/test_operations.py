@@ -247,6 +247,24 @@ def test_random_operands(kind: type[Operation], way: str) -> None:
             assert same(found, wanted), text
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("flush", ["", " flush_to_zero"])
+def test_approximate_square_roots_flush_where_the_source_does(flush: str, way: str) -> None:
+    text = f"""
+    cuda_tile.module @m {{
+      entry @k(%a: tile<ptr<f32>>, %b: tile<ptr<f32>>) {{
+        %x, %t = load_ptr_tko weak %a : tile<ptr<f32>> -> tile<f32>, token
+        %y = sqrt %x rounding<approx>{flush} : tile<f32>
+        %s = store_ptr_tko weak %b, %y : tile<ptr<f32>>, tile<f32> -> token
+        return
+      }}
+    }}"""
+    arguments = [np.array([3e-39], np.float32), np.array([np.nan], np.float32)]
+    for kernel in (text, WAYS[way](text)):
+        (found,) = results(kernel, arguments)[-1]
+        assert (found == 0) == bool(flush)
+
+
 # --- constants ---
 
 CONSTANTS = {

@@ -238,13 +238,15 @@ def _float(kind: Kind) -> Rule:
         operands, mode = raising.values(operation.operands), property_of(operation, "rounding_mode")
         properties: dict[str, Attribute] = {}
         attributes: dict[str, Attribute] = {}
+        flushes = "flush_to_zero" in operation.properties
+        # The approximation of the core form's square root may flush subnormal numbers to zero.
         if mode in _DIRECTIONS:
             attributes[ROUNDING_ATTRIBUTE] = StringAttr(_DIRECTIONS[mode].value)
-        elif mode is RoundingMode.APPROX:
+        elif mode is RoundingMode.APPROX and (kind is not math.SqrtOp or flushes):
             properties = _BY_RECIPROCAL if is_quotient else _APPROXIMATE
         elif mode is RoundingMode.FULL and is_quotient:
             properties = _APPROXIMATE
-        if "flush_to_zero" in operation.properties:
+        if flushes:
             attributes[FLUSH_ATTRIBUTE] = UnitAttr()
         made = raising.compute(kind, operands, operands[0].type, properties, attributes)
         raising.define(operation.results[0], made)

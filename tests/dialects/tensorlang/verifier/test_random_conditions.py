@@ -115,7 +115,11 @@ class _Kernel:
 
 
 @pytest.mark.parametrize(
-    "bound", ["div %a, %b", "rem %a, %b", "max %a, %c", "min %a, %b", "and %a, %c", "or %a, %c"]
+    "bound",
+    [
+        *("div %a, %b", "rem %a, %b", "max %a, %c", "min %a, %b", "and %a, %c", "or %a, %c"),
+        *("add %size, %a", "sub %b, %size"),
+    ],
 )
 def test_constants_that_instructions_compute_are_known(bound: str) -> None:
     """No lane's number is below a bound that is not positive."""
@@ -126,6 +130,7 @@ def test_constants_that_instructions_compute_are_known(bound: str) -> None:
             %a = constant -17 : i32
             %b = constant 2 : i32
             %c = constant -4 : i32
+            %size = subgroup_size : i32
             %bound = {bound} : i32
             %lane = subgroup_local_id : i32
             %is = less_than %lane, %bound : bool

@@ -29,6 +29,9 @@ from xtile.dialects.tensorlang.types import BOOL, INTEGER_TYPES, component_type
 
 Constant = bool | int | float | complex
 
+Known = Callable[[Operation], int | None]
+"""The number that the result of an instruction is, if that is known."""
+
 _MAX_DEPTH = 4
 """How many instructions deep a value is folded; more would cost time without a use for it."""
 
@@ -59,19 +62,30 @@ _FOLD: dict[type[Operation], Callable[..., Any]] = {
 }
 
 
-def constant_of(value: SSAValue, depth: int = _MAX_DEPTH) -> Constant | None:
-    """The constant that `value`, or each component of it, is known to be; else None."""
+def constant_of(
+    value: SSAValue, depth: int = _MAX_DEPTH, known: Known | None = None
+) -> Constant | None:
+    """The constant that `value`, or each component of it, is known to be; else None.
+
+    Args:
+        value: The value.
+        depth: How many instructions deep it is folded.
+        known: What else is known of the results of instructions.
+    """
     owner = value.owner
     if isinstance(owner, ConstantOp):
         return attribute_value(owner.properties.get("value"))
-    if depth == 0 or not isinstance(owner, Operation):
+    if not isinstance(owner, Operation):
         return None
+    number = None if known is None else known(owner)
+    if number is not None or depth == 0:
+        return number
     if isinstance(owner, CastOp) and _is_integer(value) and len(owner.operands) == 1:
         operand = owner.operands[0]
-        cast_ = constant_of(operand, depth - 1) if _is_integer(operand) else None
+        cast_ = constant_of(operand, depth - 1, known) if _is_integer(operand) else None
         return _wrapped(cast_, value)
     if type(owner) in _FOLD and _is_integer(value):
-        return _wrapped(_fold(owner, depth), value)
+        return _wrapped(_fold(owner, depth, known), value)
     return None
 
 
@@ -83,9 +97,9 @@ def _wrapped(constant: Constant | None, value: SSAValue) -> Constant | None:
     return (constant + half) % (2 * half) - half
 
 
-def integer_of(value: SSAValue) -> int | None:
+def integer_of(value: SSAValue, known: Known | None = None) -> int | None:
     """The integer constant that `value` is known to be; else None."""
-    constant = constant_of(value)
+    constant = constant_of(value, known=known)
     return constant if type(constant) is int else None
 
 
@@ -123,8 +137,8 @@ def _is_integer(value: SSAValue) -> bool:
     return component_type(value.type) in INTEGER_TYPES
 
 
-def _fold(operation: Operation, depth: int) -> Constant | None:
-    operands = [constant_of(operand, depth - 1) for operand in operation.operands]
+def _fold(operation: Operation, depth: int, known: Known | None) -> Constant | None:
+    operands = [constant_of(operand, depth - 1, known) for operand in operation.operands]
     if isinstance(operation, MulOp) and 0 in operands:
         return 0
     if None in operands:

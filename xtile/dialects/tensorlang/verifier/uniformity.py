@@ -39,7 +39,11 @@ from xtile.dialects.tensorlang.verifier.constants import (
     integer_of,
     positive_integer,
 )
-from xtile.dialects.tensorlang.verifier.context import function_of, is_instruction
+from xtile.dialects.tensorlang.verifier.context import (
+    function_of,
+    is_instruction,
+    subgroup_size_of,
+)
 from xtile.dialects.tensorlang.verifier.problem import (
     Note,
     Problem,
@@ -453,14 +457,12 @@ def _yielded(operation: IfOp, index: int) -> Iterator[SSAValue]:
 
 
 def _uniform_number(value: SSAValue) -> int | None:
-    """The integer that a uniform value is: a constant, or the size of a subgroup."""
-    owner = value.owner
-    if isinstance(owner, arith.CastOp):
-        return _uniform_number(owner.operands[0])
-    if isinstance(owner, builtins.SubgroupSizeOp):
-        function = function_of(owner)
-        return positive_integer(function.properties.get("subgroup_size")) if function else None
-    return integer_of(value)
+    """The integer that a uniform value is: of constants, and of the size of a subgroup."""
+    return integer_of(value, _size_of_subgroup)
+
+
+def _size_of_subgroup(operation: Operation) -> int | None:
+    return subgroup_size_of(operation) if isinstance(operation, builtins.SubgroupSizeOp) else None
 
 
 def _identity_samples(operation: TensorLangOperation) -> Samples:
