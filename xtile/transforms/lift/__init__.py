@@ -1,7 +1,7 @@
 """Makes kernels of subgroups and lanes kernels of tiles.
 
 What differs between the work-items of a work-group gets an axis of lanes, one of subgroups, or
-both, and everything is done for all of them at once (docs/core-form.md, "Lift"). `divergence.py`
+both, and everything is done for all of them at once (docs/lift.md, "Lift"). `divergence.py`
 finds the axes, `widening.py` has the values, `memory.py` accesses, `work_items.py` what subgroups
 do together, and `rules.py` the table; `../predication.py` has branches and loops.
 """

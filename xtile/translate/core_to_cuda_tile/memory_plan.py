@@ -1,7 +1,7 @@
 """Which accesses of memory must be ordered, found before a kernel is translated.
 
 CUDA Tile IR orders accesses by tokens only; the core form has the order of the program. See
-docs/core-form.md, section "To CUDA Tile IR", "Order of accesses".
+docs/core-form-targets.md, section "To CUDA Tile IR", "Order of accesses".
 """
 
 from __future__ import annotations
