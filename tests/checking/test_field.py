@@ -45,6 +45,24 @@ def test_ports_of_a_product(to: str) -> None:
     assert result.elements == result.unknown == 32 * 64 + 64 * 8 + 32 * 8
 
 
+ATOMIC_SUM = """
+func @k(%A: memref<f32x5>, %B: memref<f32x5>) {
+    %one = constant 1.0 : f32
+    axpby.atomic %one, %A, %one, %B
+}
+"""
+
+
+def test_an_atomic_sum_by_comparing_and_swapping_bits() -> None:
+    """XeGPU has no atomic sum of floats in memory: their bits are swapped as integers."""
+    port = xtile.translate(xtile.parse(ATOMIC_SUM, language="tensorlang"), "xegpu")
+    assert "memref.generic_atomic_rmw" in xtile.to_text(port, "mlir")
+    arguments = [np.ones(5, np.float32), np.ones(5, np.float32)]
+    result = _compared(ATOMIC_SUM, port, arguments)
+    assert (result.verdict, result.reason) == ("agree", None)
+    assert result.elements == result.unknown == 10
+
+
 def test_exponentials_that_underflow_on_floats() -> None:
     """A port that flushes them to zero is right: the field knows no underflow."""
     text = rows(change="math.exp2").replace(

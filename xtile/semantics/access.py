@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xtile.semantics.memory import Buffer, Index, Mask
-from xtile.semantics.values import Array, Value, interpreted, is_array
+from xtile.semantics.values import Array, Value, is_array, zeros_beside
 
 
 def read(buffer: Buffer, position: Index, mask: Mask) -> Value:
@@ -86,7 +86,7 @@ def update(
     """
     buffer.check(position)
     data = buffer.data
-    old = interpreted(np.zeros(position.shape, data.dtype))
+    old = zeros_beside(data, position.shape)
     for chosen in rounds(position):
         where = position[chosen]
         old[chosen] = data[where]

@@ -6,7 +6,7 @@ which axes it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
@@ -50,6 +50,11 @@ def interpreted(array: _Given) -> _Given:
     """A new array, or a number, as one of the launch's interpretation."""
     current = interpretation()
     return array if current is None else current.value(array)
+
+
+def zeros_beside(data: Array, shape: Sequence[int]) -> Array:
+    """A new array of zeros that can hold what memory holds, also the bytes of exact numbers."""
+    return np.zeros_like(data, shape=tuple(shape))
 
 
 def copied(value: Value) -> Array:

@@ -649,7 +649,9 @@ def _full_like(array: Any, value: Any, dtype: Any = None, shape: Any = None, **_
     target = array.dtype if dtype is None else np.dtype(dtype)
     size = np.shape(array) if shape is None else shape
     if not is_float(target):
-        return np.full(size, value, target)
+        plain = np.full(size, value, target)
+        holds = isinstance(array, FieldArray) and array.is_bytes and dtype is None
+        return memory(plain) if holds else plain
     return made(np.broadcast_to(cells_of(value), size).copy(), target)
 
 

@@ -17,7 +17,7 @@ from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, ViewChoice, parts
 from xtile.semantics.observer import Access, AccessKind, IntArray
 from xtile.semantics.state import State
-from xtile.semantics.values import Array, Value, choose, interpreted, is_array, with_axes
+from xtile.semantics.values import Array, Value, choose, is_array, with_axes, zeros_beside
 
 
 def read_elements(
@@ -56,7 +56,7 @@ def _read(buffer: Buffer, position: Index, mask: Mask) -> Value:
     if mask is None or isinstance(position, int) or mask.any():
         return access.read(buffer, position, mask)
     shape = np.broadcast_shapes(position.shape, mask.shape)
-    return interpreted(np.zeros(shape, buffer.data.dtype))
+    return zeros_beside(buffer.data, shape)
 
 
 def write_elements(
@@ -150,7 +150,7 @@ def update_elements(
         _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
         acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
         if old is None:
-            old = interpreted(np.zeros(shape, view.buffer.data.dtype))
+            old = zeros_beside(view.buffer.data, shape)
         positions = np.broadcast_to(np.asanyarray(position, np.int64), shape)[acting]
         old[acting] = access.update(
             view.buffer, positions, np.broadcast_to(value, shape)[acting], function

@@ -46,7 +46,7 @@ from xtile.semantics.upstream.constants import elements, has_flag, word_attribut
 from xtile.semantics.upstream.func import symbol
 from xtile.semantics.upstream.numbers import Number, memref_type, number_of
 from xtile.semantics.upstream.scf import execute_region
-from xtile.semantics.values import Array, Value, interpreted
+from xtile.semantics.values import Array, Value, zeros_beside
 
 
 def _load(operation: Operation, compiler: Compiler) -> Step:
@@ -135,7 +135,7 @@ def _generic_atomic_rmw(operation: Operation, compiler: Compiler) -> Step:
     def update(state: State, view: View, positions: Array, acting: Array) -> Array:
         """Runs the region for those that act, at most one for each element at a time."""
         data = view.buffer.data
-        old = interpreted(np.zeros(positions.shape, data.dtype))
+        old = zeros_beside(data, positions.shape)
         flat, who = positions[acting], np.flatnonzero(acting)
         before = state.mask
         try:
