@@ -16,6 +16,8 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     VectorType,
+    i1,
+    i8,
     i64,
 )
 from xdsl.dialects.vector import BroadcastOp
@@ -51,12 +53,23 @@ def with_shape(type_: Attribute, shape: Sequence[int]) -> Attribute:
     return vector_of(tuple(shape), element) if shape else element
 
 
+def passed_type(type_: Attribute) -> Attribute:
+    """The type of a kernel's argument: a truth value is passed as a byte."""
+    return i8 if type_ == i1 else type_
+
+
 class TileEmitter(Emitter):
     """Builds kernels at level "tile": a tile is a vector, and one without dimensions a scalar."""
 
     def name_of(self, old: SSAValue) -> str | None:
         """What the source calls a value, if it does."""
         return old.name_hint or (None if self._source is None else self._source.names.get(old))
+
+    def received(self, argument: SSAValue, type_: Attribute) -> SSAValue:
+        """A kernel's argument as a value of the type that is passed so (`passed_type`)."""
+        if argument.type == type_:
+            return argument
+        return self.compare("ne", argument, self.constant(0, argument.type))
 
     def compute(
         self,

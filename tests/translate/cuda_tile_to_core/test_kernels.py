@@ -43,6 +43,23 @@ def test_a_kernel_takes_the_arguments_of_its_source(way: str) -> None:
         xtile.run(made, [weight, weight, found, 1e-5], grid=3)
 
 
+@pytest.mark.parametrize("device", ["reference", "opencl"])
+@pytest.mark.parametrize("flag", [True, False])
+def test_truth_values_are_passed_as_bytes(device: str, flag: bool) -> None:
+    text = module(
+        "%o: tile<ptr<i32>>, %flag: tile<i1>, %n: tile<i32>",
+        """
+        %seven = constant <i32: 7> : tile<i32>
+        %v = select %flag, %n, %seven : tile<i1>, tile<i32>
+        %t = store_ptr_tko weak %o, %v : tile<ptr<i32>>, tile<i32> -> token
+        """,
+    )
+    for each in (text, *(way(text) for way in WAYS.values())):
+        out = np.full(1, 77, np.int32)
+        xtile.run(each, [out, flag, 5], device=device)
+        assert out.tolist() == [5 if flag else 7]
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_a_list_of_arrays_and_an_address_are_taken(way: str) -> None:
     text = module(

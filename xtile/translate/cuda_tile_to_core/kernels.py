@@ -23,6 +23,7 @@ from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.kernels import emit_tile_kernel
 from xtile.rewrite.rebuilder import Rule, copy
+from xtile.rewrite.tile_emitter import passed_type
 from xtile.translate.cuda_tile_to_core.control import run_entry
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
@@ -39,8 +40,12 @@ def _module(operation: ModuleOp, raising: Raising) -> None:
 
 def _entry(operation: EntryOp, raising: Raising) -> None:
     old = operation.body.block
-    body = raising.opened(old)
+    types = raising.types(old.args)
+    body = Block(arg_types=map(passed_type, types))
     with raising.in_function(body):
+        for was, becomes, type_ in zip(old.args, body.args, types, strict=True):
+            raising.define(was, becomes)
+            raising.define(was, raising.received(becomes, type_))
         run_entry(old, raising)
         raising.emit(ReturnOp())
     name = operation.sym_name.data

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import ModuleOp, i1, i8
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core.signature import Role
@@ -20,6 +20,7 @@ from xtile.dialects.triton.tt.ops.programs import GridOperation
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.kernels import emit_tile_kernel
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import passed_type
 from xtile.translate.triton_to_core.control import run_function
 from xtile.translate.triton_to_core.raising import Raising
 
@@ -53,7 +54,8 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if operation.function_type.outputs.data:
         raise raising.error("a kernel returns nothing; functions that others call are private")
     arguments = operation.body.blocks[0].args
-    body = Block(arg_types=[_passed(each) for each in raising.types(arguments)])
+    types = raising.types(arguments)
+    body = Block(arg_types=map(passed_type, types))
     promises = operation.arg_attrs
     with raising.in_function(body):
         for position, (was, becomes) in enumerate(zip(arguments, body.args, strict=True)):
@@ -61,22 +63,13 @@ def _function(operation: FuncOp, raising: Raising) -> None:
                 {} if promises is None else promises.data[position].data
             )
             raising.define(was, becomes)
-            value = _truth(raising, becomes) if was.type == i1 else becomes
+            value = raising.received(becomes, types[position])
             raising.define(was, raising.promised(value, given))
         run_function(operation, raising)
         raising.emit(GpuReturnOp())
     name = operation.sym_name.data
     parameters = (_parameter(argument, raising) for argument in arguments)
     emit_tile_kernel(raising, operation, name, body, LANGUAGE, parameters)
-
-
-def _passed(type_: Attribute) -> Attribute:
-    """The type of an argument: a truth value is passed as a byte."""
-    return i8 if type_ == i1 else type_
-
-
-def _truth(raising: Raising, byte: SSAValue) -> SSAValue:
-    return raising.compare("ne", byte, raising.constant(0, i8))
 
 
 def _parameter(argument: SSAValue, raising: Raising) -> tuple[str | None, str, Role]:
