@@ -191,3 +191,34 @@ def test_reductions(attributes: str, type_: str, kind: str) -> None:
     wide = x.astype(np.float32)
     expected = wide.sum(axis=1) + 1 if kind == "add" else np.maximum(wide.max(axis=1), 1)
     np.testing.assert_array_equal(y.astype(np.float32), expected.astype(dtype).astype(np.float32))
+
+
+_BLOCK = """
+gpu.module @m {
+  gpu.func @k(%x: memref<64x64xf8E4M3FN>, %y: memref<64x64xf8E4M3FN>) kernel
+      attributes {core.level = "subgroup", intel_reqd_sub_group_size = 16 : i32,
+                  known_block_size = array<i32: 16, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %none = arith.constant 0.0 : f8E4M3FN
+    core.prefetch %x[%c32, %c0] block [8, 32] level 0 : memref<64x64xf8E4M3FN>
+    %v = vector.transfer_read %x[%c0, %c32], %none {in_bounds = [true, true]}
+        : memref<64x64xf8E4M3FN>, vector<8x32xf8E4M3FN>
+    vector.transfer_write %v, %y[%c32, %c0] {in_bounds = [true, true]}
+        : vector<8x32xf8E4M3FN>, memref<64x64xf8E4M3FN>
+    gpu.return
+  }
+}"""
+
+
+def test_blocks_that_are_prefetched_are_of_bytes() -> None:
+    """OpenCL has no type of 8 bits but integers, also where nothing is loaded."""
+    module = translate(xtile.parse(_BLOCK, language="mlir"), "core-to-lane", Options("pvc"))
+    assert "xegpu.prefetch_nd %" in xtile.to_text(module, "mlir")
+    x = fresh_generator().integers(0, 256, (64, 64), np.uint8).view(np.int8)
+    y = np.full((64, 64), 77, np.int8)
+    xtile.run(module, [x, y])
+    expected = np.full((64, 64), 77, np.int8)
+    expected[32:40, :32] = x[:8, 32:]
+    np.testing.assert_array_equal(y, expected)
+    assert translate(module, "core-to-spirv", Options("pvc"))

@@ -9,6 +9,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    BFloat16Type,
     DenseArrayBase,
     MemRefType,
     UnitAttr,
@@ -24,7 +25,7 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
-from xtile.translate.core_to_xegpu.lowering import Lowering
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.views import size_of, static_and_dynamic, static_strides
 
 _TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
@@ -38,7 +39,9 @@ def descriptor(
     size: int | None = None,
 ) -> SSAValue:
     """A descriptor of blocks of `shape` in a surface, made once where the surface is known."""
-    type_ = _descriptor_type(shape, element)
+    # XeGPU moves bf16 as it is; other numbers that lanes hold as bits are bits in memory, too.
+    is_moved = isinstance(element, BFloat16Type)
+    type_ = _descriptor_type(shape, element if is_moved else carried_type(element))
     size = size or size_of(element)
     root = lowering.original(surface.view.root)
     numbers = (surface.height, surface.width, surface.pitch)
