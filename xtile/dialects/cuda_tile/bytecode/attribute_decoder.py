@@ -149,7 +149,7 @@ class AttributeReader:
         element = cast("AnyFloat", type)
         width = bit_width(element)
         start = reader.position
-        bits = reader.byte() if width <= 8 else reader.signed_varint() & ((1 << 64) - 1)
+        bits = reader.byte() if width <= 8 else reader.word()
         if bits >> width:
             raise reader.error(f"{bits:#x} has more bits than {type}", start)
         # The bits of NaN are kept, which the constructor does not do.

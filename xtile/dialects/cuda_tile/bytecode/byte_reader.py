@@ -90,7 +90,7 @@ class ByteReader:
         if position < self.end and (value := self.data[position]) < 0x80:
             self.position = position + 1
             return value
-        return self._long_varint()
+        return self._long_varint() & MAXIMUM_VARINT
 
     def _long_varint(self) -> int:
         start = self.position
@@ -103,7 +103,7 @@ class ByteReader:
             shift += 7
             if shift >= MAXIMUM_VARINT_BITS:
                 raise self.error("a number has at most 64 bits", start)
-        return value & MAXIMUM_VARINT
+        return value
 
     def signed_varint(self) -> int:
         """Reads a number whose lowest bit is its sign.
@@ -111,8 +111,17 @@ class ByteReader:
         Raises:
             DiagnosticError: It does not end, or has more than 64 bits.
         """
-        value = self.varint()
-        return value >> 1 ^ -(value & 1)
+        return _signed(self.varint())
+
+    def word(self) -> int:
+        """Reads a word of 64 bits that was written as a number with a sign.
+
+        cuTile's writer takes the word for a positive number of 65 bits where its highest bit is set.
+
+        Raises:
+            DiagnosticError: It does not end, or has more than ten bytes.
+        """
+        return _signed(self._long_varint()) & MAXIMUM_VARINT
 
     def fixed(self, size: int, *, signed: bool = False) -> int:
         """Reads a number of a fixed number of bytes, the lowest first.
@@ -170,3 +179,8 @@ class ByteReader:
         """
         if self.position != self.end:
             raise self.error(f"{what} ends here, but {self.remaining} more bytes belong to it")
+
+
+def _signed(value: int) -> int:
+    """The number whose lowest bit is its sign."""
+    return value >> 1 ^ -(value & 1)
