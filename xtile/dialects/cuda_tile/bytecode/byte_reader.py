@@ -116,7 +116,7 @@ class ByteReader:
     def word(self) -> int:
         """Reads a word of 64 bits that was written as a number with a sign.
 
-        cuTile's writer takes the word for a positive number of 65 bits where its highest bit is set.
+        cuTile's writer takes a word whose highest bit is set for a positive number of 65 bits.
 
         Raises:
             DiagnosticError: It does not end, or has more than ten bytes.
