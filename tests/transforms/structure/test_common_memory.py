@@ -364,3 +364,28 @@ def test_a_kernel_of_triton_relies_on_arrays_that_do_not_overlap() -> None:
     other = translate(module, "triton-to-cuda_tile", Options("sm_90", may_overlap=True))
     assert "token =" in xtile.to_text(other, "mlir")
     xtile.run(other, [x, x], device="opencl")
+
+
+def _dealt_out_in_turn(k: Kernel) -> None:
+    """Each block adds 1 to tiles of a matrix, from its own one on in steps of the blocks."""
+    x, out = k.pointers("x out")
+    m, n = k.integers("m n")
+    columns = (n + 7) // 8
+    with k.loop(k.block(), ((m + (SIZE - 1)) // SIZE) * columns, 3, []) as each:
+        i = each.variable
+        row = ((i // columns) * SIZE + k.arange(SIZE))[:, None]
+        column = ((i % columns) * 8 + k.arange(8))[None, :]
+        at, inside = row * n + column, (row < m) & (column < n)
+        k.store(out + at, k.load(x + at, inside, 0) + 1, inside)
+
+
+def test_tiles_that_blocks_take_in_turn_begin_inside() -> None:
+    x = fresh_generator().standard_normal(40 * 20).astype(np.float32)
+    launches: list[Launch] = [
+        ([x, np.full(40 * 20, np.nan, np.float32), m, n], (3, 1, 1))
+        for m in (0, 1, 16, 33, 40)
+        for n in (1, 8, 17, 20)
+    ]
+    module = _launches_agree(written(_dealt_out_in_turn), *launches)
+    assert all(map(_is_of_all_blocks, _views(module)))
+    assert not any(isinstance(each, scf.IfOp) for each in module.walk())

@@ -10,7 +10,7 @@ size; else it is the index along a further dimension, of which a tile has one el
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd, prod
 
 from xdsl.dialects import scf
@@ -33,8 +33,8 @@ from xtile.transforms.structure.accesses import (
 from xtile.transforms.structure.affine import Affine
 from xtile.transforms.structure.bounds import NOTHING, Needs
 from xtile.transforms.structure.boxes import Bound
+from xtile.transforms.structure.inequalities import needs_of_positive
 from xtile.transforms.structure.polynomials import (
-    ONE,
     ZERO,
     Atom,
     Monomial,
@@ -306,37 +306,9 @@ class _Scope:
 
     def _begins_inside(self, start: Polynomial, end: Polynomial) -> bool:
         """Whether each tile certainly begins before an end."""
-        find = self._provenance.bounds.range_of_number
-        return any(find(end - last)[0] > 0 for last in self._last_starts(start))
-
-    def _last_starts(self, start: Polynomial) -> Iterator[Polynomial]:
-        """Numbers that all tiles begin at or before, if there are any."""
-        in_loops = [product for product in start.terms if _counts_rounds(product)]
-        if not in_loops:
-            yield start
-        if len(in_loops) != 1 or len(in_loops[0]) != 1:
-            return
-        ((rounds,), factor) = in_loops[0], start.terms[in_loops[0]]
-        assert isinstance(rounds, Rounds)
-        rest = start - Polynomial({(rounds,): factor})
-        for last in self._last_rounds(rounds.loop, factor):
-            yield rest + last
-
-    def _last_rounds(self, loop: scf.ForOp, factor: int) -> Iterator[Polynomial]:
-        """Numbers that a multiple of the iterations that are over does not exceed."""
-        step = constant_of(loop.step)
-        if step is None or step <= 0 or factor < 0:
-            return
-        number = self._provenance.number
-        upper, lower = self._in_rounds(number(loop.ub)), self._in_rounds(number(loop.lb))
-        if not factor % step:
-            yield (upper - lower - ONE).times(factor // step)
-        quotient = _quotient_of(number(loop.ub))
-        if quotient is None or step != 1 or lower.terms or factor % quotient.divisor:
-            return
-        whole = self._expanded(number(quotient.dividend))
-        less = ONE if quotient.is_rounded_up else Polynomial.of(quotient.divisor)
-        yield (whole - less).times(factor // quotient.divisor)
+        needs = needs_of_positive(end - start, self._provenance)
+        self._needs |= needs or NOTHING
+        return needs is not None
 
     def _is_guarded(self, access: Access) -> bool:
         """Whether conditions that differ between tiles say if anything is accessed at all."""
@@ -381,10 +353,6 @@ def _is_in_loop(atom: Atom) -> bool:
     return any(isinstance(around, scf.ForOp) for around in operations_around(atom))
 
 
-def _counts_rounds(product: Monomial) -> bool:
-    return any(isinstance(atom, Rounds) for atom in product)
-
-
 def _axes(number: Polynomial) -> set[str]:
     """The axes of the grid that a number depends on."""
     found: set[str] = set()
@@ -403,34 +371,3 @@ def _axes(number: Polynomial) -> set[str]:
             found |= {str(owner.properties["dimension"])} if owner.name == "gpu.block_id" else set()
             values += owner.operands
     return found
-
-
-@dataclass(frozen=True)
-class _Quotient:
-    """A number divided by another one, which is positive."""
-
-    dividend: SSAValue
-    divisor: int
-    is_rounded_up: bool
-
-
-def _quotient_of(number: Polynomial) -> _Quotient | None:
-    """A number as the quotient that it is.
-
-    A quotient that is rounded to 0 is rounded down where it is positive.
-    """
-    atoms = list(number.atoms)
-    if len(atoms) != 1 or number.terms != Polynomial.of(atoms[0]).terms:
-        return None
-    (atom,) = atoms
-    owner = atom.owner if isinstance(atom, SSAValue) else None
-    if not isinstance(owner, Operation) or owner.name not in _QUOTIENTS:
-        return None
-    divisor = constant_of(owner.operands[1])
-    if divisor is None or divisor <= 0:
-        return None
-    return _Quotient(owner.operands[0], divisor, _QUOTIENTS[owner.name])
-
-
-_QUOTIENTS = {"arith.ceildivsi": True, "arith.divsi": False, "arith.floordivsi": False}
-"""Whether a quotient is rounded up."""
