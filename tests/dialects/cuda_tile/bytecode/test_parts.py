@@ -301,7 +301,7 @@ def test_attributes_that_cutile_does_not_write(attribute: Attribute) -> None:
 
 
 def test_negative_doubles_of_cutile() -> None:
-    """cuda-tile 1.7.0 writes 65 bits for these; the last is the sign, which NVIDIA's reader loses."""
+    """cuda-tile 1.7.0 writes 65 bits for these, of which NVIDIA's reader loses the last, a sign."""
     table = TypeTable(BytecodeVersion.V_13_3)
     writer = AttributeWriter(V13_3)
     theirs, ours = bytearray(), bytearray()
