@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects import memref
@@ -59,11 +60,13 @@ def local_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
         memories = _candidates(function)
         promotion = Promotion(_TABLE, memories, source)
         result = promotion.rebuilt(function)
-        costly = promotion.costly
-        if not only_cheap:
-            # Indices beyond a dimension reach its padding, of which a tile has none.
-            costly &= {memory for memory in memories if not _is_packed(memory)}
-        return Promotion(_TABLE, memories - costly, source).rebuilt(function) if costly else result
+        again = {memory for memory in promotion.costly if only_cheap or not _is_packed(memory)}
+        if not again:
+            return result
+        padded = {} if only_cheap else {memory: _with_padding(memory) for memory in again}
+        shapes = {memory: shape for memory, shape in padded.items() if shape is not None}
+        stays = again - shapes.keys()
+        return Promotion(_TABLE, memories - stays, source, shapes).rebuilt(function)
 
     def is_chosen(function: FuncOp) -> bool:
         return level_of(function) is Level.TILE and bool(_candidates(function))
@@ -98,6 +101,18 @@ def _can_be_tile(alloca: memref.AllocaOp) -> bool:
 def _is_packed(memory: SSAValue) -> bool:
     layout = layout_of(cast("AnyMemRef", memory.type))
     return layout.strides == row_major(layout.sizes)
+
+
+def _with_padding(memory: SSAValue) -> tuple[int, ...] | None:
+    """The shape of memory with the padding behind each row, which indices beyond the row reach.
+
+    Returns: None if strides are no multiples of each other.
+    """
+    layout = layout_of(cast("AnyMemRef", memory.type))
+    strides = [cast("int", stride) for stride in layout.strides]
+    if not strides or strides[-1] != 1 or any(a % b for a, b in pairwise(strides)):
+        return None
+    return cast("int", layout.sizes[0]), *(a // b for a, b in pairwise(strides))
 
 
 def _is_understood(memory: SSAValue) -> bool:

@@ -27,7 +27,8 @@ def _alloca(operation: memref.AllocaOp, promotion: Promotion) -> None:
     type_: AnyMemRef = operation.memref.type
     # A number is a tile of one.
     shape = type_.get_shape() or (1,)
-    tile = promotion.constant(0, with_shape(type_.element_type, shape))
+    whole = promotion.shapes.get(operation.memref, shape)
+    tile = promotion.constant(0, with_shape(type_.element_type, whole))
     promotion.held[operation.memref] = tile
     rank = type_.get_num_dims()
     promotion.views[operation.memref] = View(

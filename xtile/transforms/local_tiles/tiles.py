@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import cast
 
 from xdsl.dialects import arith
@@ -35,14 +36,21 @@ class Promotion(TileEmitter):
     """Rebuilds one kernel.
 
     Attributes:
+        memories: The memory that becomes tiles.
+        shapes: The shapes of tiles that are larger than their memory.
         costly: The memory with accesses other than of boxes at known positions.
     """
 
     def __init__(
-        self, rules: RuleTable, memories: frozenset[SSAValue], source: Source | None
+        self,
+        rules: RuleTable,
+        memories: frozenset[SSAValue],
+        source: Source | None,
+        shapes: Mapping[SSAValue, tuple[int, ...]] = MappingProxyType({}),
     ) -> None:
         super().__init__(rules, "tiles", source)
         self.memories = memories
+        self.shapes = shapes
         self.costly: frozenset[SSAValue] = frozenset()
         self.views: dict[SSAValue, View] = {}
         self.held: dict[SSAValue, SSAValue] = {}
