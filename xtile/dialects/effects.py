@@ -308,7 +308,9 @@ def written_operands(operation: Operation) -> tuple[SSAValue, ...]:
 
 
 def _operands(operation: Operation, table: Mapping[str, tuple[int, ...]]) -> tuple[SSAValue, ...]:
-    numbers = table.get(operation.name, ())
+    numbers = table.get(operation.name)
+    if numbers is None:
+        return ()
     if operation.dialect_name() == "linalg":
         return tuple(value for number in numbers for value in _memrefs(operation, number))
     return tuple(operation.operands[number] for number in numbers)

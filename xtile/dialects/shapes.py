@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shared_attributes import vector_of
+from xtile.dialects.walk import types_in
 
 AnyVector: TypeAlias = VectorType[Attribute]
 """A vector of anything."""
@@ -18,7 +19,13 @@ _INDEX_BITS = 64
 
 def as_vector(type: Attribute) -> AnyVector | None:
     """A type as a vector type; None if it is none."""
-    return cast("AnyVector", type) if isinstance(type, VectorType) else None
+    # `isinstance` takes long for attributes.
+    return cast("AnyVector", type) if type.__class__ is VectorType else None
+
+
+def has_vectors(root: Operation) -> bool:
+    """Whether an operation defines values that are vectors."""
+    return any(type.__class__ is VectorType for type in types_in(root))
 
 
 def vector_type(value: SSAValue) -> AnyVector:

@@ -1,25 +1,49 @@
-"""All operations of a function, for what only looks at them."""
+"""All operations of a function and all types of its values, for what only looks at them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xdsl.ir import Operation
+    from xdsl.ir import Attribute, Operation
 
 
-def walk(function: Operation) -> Iterator[Operation]:
+def walk(function: Operation) -> Sequence[Operation]:
     """An operation and all operations in it, in the order of the text.
 
     Each step of a route looks at whole kernels several times, and `Operation.walk` hands each
-    operation through as many generators as there are regions around it. Here operations must not
-    be added or erased on the way.
+    operation through as many generators as there are regions around it.
     """
-    rest = [function]
-    while rest:
-        operation = rest.pop()
-        yield operation
-        for region in reversed(operation.regions):
-            for block in reversed(region.blocks):
-                rest += reversed(block.ops)
+    found: list[Operation] = []
+    _collect(function, found)
+    return found
+
+
+def _collect(operation: Operation, found: list[Operation]) -> None:
+    found.append(operation)
+    for region in operation.regions:
+        for block in region.blocks:
+            inner = block.first_op
+            while inner is not None:
+                if inner.regions:
+                    _collect(inner, found)
+                else:
+                    found.append(inner)
+                inner = inner.next_op
+
+
+def types_in(root: Operation) -> Collection[Attribute]:
+    """The types of the values that are defined in an operation, each once or a few times.
+
+    A kernel has few types and many values: what is asked of all values is asked of these.
+    """
+    types: dict[int, Attribute] = {}
+    for operation in walk(root):
+        for result in operation.results:
+            types[id(result.type)] = result.type
+        for region in operation.regions:
+            for block in region.blocks:
+                for argument in block.args:
+                    types[id(argument.type)] = argument.type
+    return types.values()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ComplexType, ModuleOp
 from xdsl.ir import Operation
 
-from xtile.dialects.walk import walk
+from xtile.dialects.walk import types_in, walk
 from xtile.rewrite.kernels import DEVICE_CODE, with_device_code_rebuilt
 from xtile.text.source import source_of
 
@@ -47,7 +47,7 @@ def split_complex(module: ModuleOp) -> ModuleOp:
         DiagnosticError: An operation on complex numbers cannot be done part by part.
     """
     device_code = (each for each in module.body.block.ops if isinstance(each, DEVICE_CODE))
-    if not any(_computes_with_complex(inner) for each in device_code for inner in walk(each)):
+    if not any(map(_has_work, device_code)):
         return module
     from xtile.transforms.cleanup.dead_code import remove_dead_code
     from xtile.transforms.split_complex.rules import RULES
@@ -59,11 +59,15 @@ def split_complex(module: ModuleOp) -> ModuleOp:
     return result
 
 
+def _has_work(code: Operation) -> bool:
+    """Whether kernels compute with complex numbers."""
+    has_numbers = any(type(type_) is ComplexType for type_ in types_in(code))
+    return has_numbers and any(map(_computes_with_complex, walk(code)))
+
+
 def _computes_with_complex(operation: Operation) -> bool:
-    """Whether there is something to do; this is asked of every operation, so it takes no time."""
     name = operation.name
     if name in _ON_ANY_NUMBERS:
-        # `isinstance` takes long for attributes.
         values = (*operation.operands, *operation.results)
         return any(type(value.type) is ComplexType for value in values)
     return name.startswith("complex.") and name not in _BETWEEN

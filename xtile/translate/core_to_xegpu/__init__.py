@@ -6,10 +6,11 @@ that also compute with each lane's scalars, as the tensor language's do, must be
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp, UnitAttr, VectorType
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
 from xtile.dialects.core import PrefetchOp
+from xtile.dialects.shapes import has_vectors
 from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import with_device_code_rebuilt
 from xtile.rewrite.rebuilder import Rule, RuleTable
@@ -43,7 +44,8 @@ RULES: dict[str, Rule] = {
 
 def rules_of(kernels: Operation) -> RuleTable:
     """The rules that kernels need: those of matrices load two large dialects."""
-    if not any(_is_of_matrices(operation) for operation in walk(kernels)):
+    has_prefetch = any(isinstance(operation, PrefetchOp) for operation in walk(kernels))
+    if not has_prefetch and not has_vectors(kernels):
         return RuleTable(RULES, otherwise=copy, keeps_rounding=True)
     from xtile.translate.core_to_xegpu import blocks, matrices, moves, points, products
 
@@ -56,14 +58,6 @@ def rules_of(kernels: Operation) -> RuleTable:
         **products.RULES,
     }
     return RuleTable(rows, otherwise=copy, keeps_rounding=True)
-
-
-def _is_of_matrices(operation: Operation) -> bool:
-    """Whether an operation is on vectors, or prepares the access of one."""
-    values = (*operation.operands, *operation.results)
-    return isinstance(operation, PrefetchOp) or any(
-        isinstance(value.type, VectorType) for value in values
-    )
 
 
 def translate_module(

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, VectorType, f32, i16
+from xdsl.dialects.builtin import (
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    f32,
+    i16,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
@@ -32,7 +42,7 @@ from xtile.translate.core_to_xegpu.bfloat16 import (
     widen,
 )
 from xtile.translate.core_to_xegpu.fragments import Fragment
-from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
+from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type, is_wide_integer
 from xtile.translate.core_to_xegpu.tf32 import is_tf32
 
 _ON_BITS = frozenset({"arith.select", "arith.bitcast"})
@@ -43,7 +53,7 @@ _ARITHMETIC = frozenset({"arith", "math"})
 
 def copy(operation: Operation, lowering: Lowering) -> None:
     """Emits the operation again, with what its operands have become."""
-    if any(isinstance(value.type, VectorType) for value in _values(operation)):
+    if any(type(value.type) is VectorType for value in _values(operation)):
         _copy_elementwise(operation, lowering)
         return
     operands = lowering.values(operation.operands)
@@ -106,6 +116,8 @@ def emit_on(
             f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
         )
     refuse_direction(operation, lowering)
+    if FLUSH_ATTRIBUTE not in operation.attributes and _is_on_plain_numbers(operation):
+        return _emit_as_it_is(operation, operands, result_types, lowering)
     if _is_arithmetic(operation) and widening.is_on_narrow_floats(operation):
         return [widening.emit_narrow(operation, operands, result_types[0], lowering)]
     if operation.name != "arith.select" and narrow_integers.is_on_narrow_integers(operation):
@@ -116,6 +128,18 @@ def emit_on(
     own = [flushed(lowering, operand) for operand in operands]
     results = _emit_rounded(operation, own, result_types, lowering)
     return [flushed(lowering, result) for result in results]
+
+
+_PLAIN_TYPES = frozenset({IndexType, Float16Type, Float32Type, Float64Type})
+
+
+def _is_on_plain_numbers(operation: Operation) -> bool:
+    """Whether an operation is on numbers alone that are carried as what they are.
+
+    Most operations are.
+    """
+    types = (*operation.operand_types, *operation.result_types)
+    return all(type(type_) in _PLAIN_TYPES or is_wide_integer(type_) for type_ in types)
 
 
 def refuse_direction(operation: Operation, lowering: Lowering) -> None:
@@ -161,16 +185,26 @@ def _emit_rounded(
         return [operands[0]]
     if operation.name == "arith.bitcast" and operands[0].type == types[0]:
         return [operands[0]]
+    results = _emit_as_it_is(operation, operands, types, lowering)
+    return [narrow(lowering, value) if rounds else value for value in results]
+
+
+def _emit_as_it_is(
+    operation: Operation,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    lowering: Lowering,
+) -> list[SSAValue]:
     new = type(operation).create(
         operands=operands,
-        result_types=types,
+        result_types=result_types,
         properties=operation.properties.copy(),
         attributes=operation.attributes.copy(),
         regions=[lowering.region(region) for region in operation.regions],
     )
     lowering.emit(new)
     new.attributes.pop(FLUSH_ATTRIBUTE, None)
-    return [narrow(lowering, value) if rounds else value for value in new.results]
+    return list(new.results)
 
 
 def _rounding_mode(operation: Operation) -> str:

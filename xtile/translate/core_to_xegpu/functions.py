@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     MemRefType,
-    VectorType,
     i32,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
@@ -25,7 +24,8 @@ from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
-from xtile.dialects.walk import walk
+from xtile.dialects.shapes import has_vectors
+from xtile.dialects.walk import types_in, walk
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.compilers import XTILE
 from xtile.text.value_names import give_name
@@ -117,6 +117,8 @@ def _check_numbers(function: FuncOp, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: It has some.
     """
+    if not any(map(format_of, types_in(function))):
+        return
     for operation in walk(function):
         if any(format_of(type_) for type_ in (*operation.operand_types, *operation.result_types)):
             raise lowering.error("lanes have no numbers of 4 to 8 bits; use f16 or bf16", operation)
@@ -128,7 +130,7 @@ def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: Its last subgroup is not full.
     """
-    if function.known_block_size is None or not any(map(_is_on_vectors, walk(function))):
+    if function.known_block_size is None or not has_vectors(function):
         return
     items = prod(function.known_block_size.get_values())
     if items % lowering.subgroup_size:
@@ -136,11 +138,6 @@ def _check_work_group(function: FuncOp, lowering: Lowering) -> None:
             f"a work-group of {items} work-items is no multiple of the subgroup size "
             f"{lowering.subgroup_size}, whose lanes hold a vector together"
         )
-
-
-def _is_on_vectors(operation: Operation) -> bool:
-    values = (*operation.operands, *operation.results)
-    return any(isinstance(value.type, VectorType) for value in values)
 
 
 def parameter_type(type_: Attribute) -> Attribute:

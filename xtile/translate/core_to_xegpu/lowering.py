@@ -330,12 +330,17 @@ _BYTES = (*NARROW_FLOATS, Float8E8M0FNUType)
 """The types whose numbers are held in bytes."""
 
 
-_NARROW_INTEGERS = (IntegerType(2), IntegerType(4))
+_NARROW_WIDTHS = (2, 4)
 
 
 def is_narrow_integer(type_: Attribute) -> bool:
     """Whether a type is i2 or i4, whose numbers are held in an i8 with their sign."""
-    return isinstance(type_, IntegerType) and type_ in _NARROW_INTEGERS
+    return type(type_) is IntegerType and type_.width.data in _NARROW_WIDTHS
+
+
+def is_wide_integer(type_: Attribute) -> bool:
+    """Whether a type is that of other integers, which are held as what they are."""
+    return type(type_) is IntegerType and type_.width.data not in _NARROW_WIDTHS
 
 
 def carried_type(type_: Attribute) -> Attribute:

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import FloatTF32Type, MemRefType, VectorType, f64, i3
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp
-from xtile.dialects.walk import walk
+from xtile.dialects.walk import types_in, walk
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     compare,
@@ -50,7 +50,7 @@ _CONTRACTION = "vector.contract"
 
 
 def is_tf32(type_: Attribute) -> bool:
-    """Whether a type is tf32, or a vector or memref of it. This is asked of every value."""
+    """Whether a type is tf32, or a vector or memref of it."""
     if type(type_) is VectorType or type(type_) is MemRefType:
         type_ = type_.element_type
     return type(type_) is FloatTF32Type
@@ -62,6 +62,8 @@ def check(kernels: Operation, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: It is one of memory, or of what is combined.
     """
+    if not any(map(is_tf32, types_in(kernels))):
+        return
     for operation in walk(kernels):
         arguments = (a for region in operation.regions for b in region.blocks for a in b.args)
         values = (*operation.operands, *operation.results, *arguments)
