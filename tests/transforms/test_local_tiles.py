@@ -13,6 +13,7 @@ _SPACE = "#gpu.address_space<workgroup>"
 
 _HEAD = f"""
 #transposed = affine_map<(i, j) -> (j, i)>
+#last = affine_map<(i, j, k) -> (j, k)>
 gpu.module @kernels {{
   gpu.func @k(%x: memref<8x16xf32>, %y: memref<8x16xf32>, %n: index) kernel
       attributes {{core.level = "tile"}} {{
@@ -94,6 +95,37 @@ KERNELS = {
     %q = arith.addf %p, %p : vector<8x4xf32>
     vector.transfer_write %q, %v[%c1, %c0]
         : vector<8x4xf32>, memref<4x4xf32, strided<[16, 1], offset: ?>, {_SPACE}>""",
+    "a diagonal": f"""
+    %i = vector.step : vector<8xindex>
+    %p = core.gather_load %t[%i, %i] : {_LOCAL}[vector<8xindex>, vector<8xindex>] -> vector<8xf32>
+    %q = arith.addf %p, %p : vector<8xf32>
+    %far = arith.constant dense<8> : vector<8xindex>
+    %j = arith.addi %i, %far : vector<8xindex>
+    core.scatter_store %q, %t[%i, %j]
+        : vector<8xf32>, {_LOCAL}[vector<8xindex>, vector<8xindex>]""",
+    "a dimension as two": f"""
+    %v = memref.reinterpret_cast %t to offset: [0], sizes: [8, 4, 4], strides: [16, 4, 1]
+        : {_LOCAL} to memref<8x4x4xf32, {_SPACE}>
+    %p = vector.transfer_read %v[%n, %c0, %c0], %zero {{permutation_map = #last}}
+        : memref<8x4x4xf32, {_SPACE}>, vector<4x4xf32>
+    %s = memref.subview %v[0, 0, %c1] [8, 4, 2] [1, 1, 1] : memref<8x4x4xf32, {_SPACE}>
+        to memref<8x4x2xf32, strided<[16, 4, 1], offset: ?>, {_SPACE}>
+    vector.transfer_write %p, %s[%c4, %c0, %c0] {{permutation_map = #last}}
+        : vector<4x4xf32>, memref<8x4x2xf32, strided<[16, 4, 1], offset: ?>, {_SPACE}>
+    %i = vector.step : vector<4xindex>
+    %q = core.gather_load %v[%c2, %i, %c1]
+        : memref<8x4x4xf32, {_SPACE}>[index, vector<4xindex>, index] -> vector<4xf32>
+    core.scatter_store %q, %v[%i, %c1, %i]
+        : vector<4xf32>, memref<8x4x4xf32, {_SPACE}>[vector<4xindex>, index, vector<4xindex>]""",
+    "two dimensions as one": f"""
+    %v = memref.reinterpret_cast %t to offset: [0], sizes: [128], strides: [1]
+        : {_LOCAL} to memref<128xf32, {_SPACE}>
+    %far = arith.muli %n, %c8 : index
+    %p = vector.transfer_read %v[%far], %zero : memref<128xf32, {_SPACE}>, vector<32xf32>
+    %w = memref.reinterpret_cast %t to offset: [40], sizes: [4, 20], strides: [20, 1]
+        : {_LOCAL} to memref<4x20xf32, strided<[20, 1], offset: 40>, {_SPACE}>
+    vector.transfer_write %p, %w[%c2, %c4]
+        : vector<32xf32>, memref<4x20xf32, strided<[20, 1], offset: 40>, {_SPACE}>""",
     "updates": f"""
     %p = vector.transfer_read %x[%c0, %c0], %zero : memref<8x16xf32>, vector<4x8xf32>
     %old = core.atomic_update addf transpose %p, %t[%n, %c2] checked [0]

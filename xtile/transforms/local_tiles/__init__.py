@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import cast
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
@@ -35,6 +35,7 @@ from xtile.rewrite.memref_layouts import is_local, layout_of, row_major
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.text.source import source_of
 from xtile.transforms.cleanup import clean_up
+from xtile.transforms.local_tiles.accesses import seen_by
 from xtile.transforms.local_tiles.rules import RULES
 from xtile.transforms.local_tiles.tiles import Promotion
 
@@ -120,12 +121,23 @@ def _is_understood(memory: SSAValue) -> bool:
     return all(_is_use_understood(use.operation, use.index) for use in memory.uses)
 
 
+def _has_known_strides(view: memref.ReinterpretCastOp) -> bool:
+    """Whether the dimensions of a view count along those of memory, of which one has stride 1."""
+    memory = view.source
+    while (seen := seen_by(memory)) is not None:
+        memory = seen
+    innermost = layout_of(cast("AnyMemRef", memory.type)).strides[-1:]
+    return innermost in ((), (1,)) and DYNAMIC_INDEX not in view.static_strides.get_values()
+
+
 def _is_use_understood(user: Operation, operand: int) -> bool:
     if isinstance(user, memref.DimOp):
         return constant_of(user.index) is not None
     if isinstance(user, memref.SubviewOp):
         steps: Sequence[int] = user.static_strides.get_values()
         return all(step == 1 for step in steps) and _is_understood(user.result)
+    if isinstance(user, memref.ReinterpretCastOp):
+        return _has_known_strides(user) and _is_understood(user.result)
     if isinstance(user, TransferReadOp | TransferWriteOp):
         along = dimensions_of(user.permutation_map)
         is_memory = isinstance(user, TransferReadOp) or operand == 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import SSAValue
@@ -27,14 +27,25 @@ class View:
     Attributes:
         memory: The memory, in the source.
         offsets: Where it begins.
-        kept: Its dimensions among those of the memory.
+        kept: For each of its dimensions that of the memory along which its indices count.
+        factors: For each of its dimensions how far an index moves there.
         sizes: Its sizes.
+        wraps: Whether indices may go beyond a dimension of memory, into the next row.
     """
 
     memory: SSAValue
     offsets: tuple[Index, ...]
     kept: tuple[int, ...]
+    factors: tuple[int, ...]
     sizes: tuple[Index, ...]
+    wraps: bool = False
+
+
+def seen_by(view: SSAValue) -> SSAValue | None:
+    """The memory, or the view, that a view is made of; None if it is none."""
+    owner = view.owner
+    is_view = isinstance(owner, memref.SubviewOp | memref.ReinterpretCastOp)
+    return owner.source if is_view else None
 
 
 @dataclass(frozen=True)
@@ -61,12 +72,14 @@ class Access:
         indices: The index of each element in each dimension of memory: a number, or a vector of
             that shape in which sizes may be 1.
         mask: Which elements are accessed; None: all.
+        wraps: Whether indices may go beyond a dimension of memory, into the next row.
     """
 
     memory: SSAValue
     shape: tuple[int, ...]
     indices: tuple[Index, ...]
     mask: SSAValue | None
+    wraps: bool
 
 
 def access_of(
@@ -78,18 +91,36 @@ def access_of(
 ) -> Access:
     """The accessed elements of a view."""
     at = list[Index](view.offsets)
-    for dimension, index in zip(view.kept, kernel.values(indices), strict=True):
-        first = at[dimension]
-        if first == 0:
-            at[dimension] = index
-        elif shape_of(index.type):
-            own = shape_of(index.type)
-            value = indices_in(kernel, index, own)
-            base = indices_in(kernel, first, own)
-            at[dimension] = kernel.compute(arith.AddiOp, [value, base], value.type)
-        else:
-            at[dimension] = kernel.add(first, index)
-    return Access(view.memory, tuple(shape), tuple(map(_folded, at)), mask)
+    for index, dimension, factor in zip(
+        kernel.values(indices), view.kept, view.factors, strict=True
+    ):
+        at[dimension] = _sum(kernel, at[dimension], _multiple(kernel, index, factor))
+    return Access(view.memory, tuple(shape), tuple(map(_folded, at)), mask, view.wraps)
+
+
+def _sum(kernel: TileEmitter, a: Index, b: Index) -> Index:
+    """The sum of indices, each of which may be one for all elements of a tile."""
+    if a == 0 or b == 0:
+        return b if a == 0 else a
+    shapes = [shape for index in (a, b) if (shape := _shape(index))]
+    if not shapes:
+        return kernel.add(a, b)
+    shape = [max(sizes) for sizes in zip(*shapes, strict=True)]
+    terms = [indices_in(kernel, index, shape) for index in (b, a)]
+    return kernel.compute(arith.AddiOp, terms, terms[0].type)
+
+
+def _multiple(kernel: TileEmitter, index: Index, factor: int) -> Index:
+    shape = _shape(index)
+    if factor == 1 or not shape:
+        return kernel.multiply(index, factor)
+    numbers = indices_in(kernel, index, shape)
+    factors = kernel.spread(kernel.index(factor), shape)
+    return kernel.compute(arith.MuliOp, [numbers, factors], numbers.type)
+
+
+def _shape(index: Index) -> tuple[int, ...]:
+    return () if isinstance(index, int) else tuple(shape_of(index.type))
 
 
 def _folded(index: Index) -> Index:
@@ -134,7 +165,8 @@ def access_of_box(
         inside: For each of its dimensions whether it is not checked.
         mask: Which elements are accessed; None: all that are inside.
     """
-    at, rank = list(access_of(kernel, view, indices, ()).indices), len(shape)
+    first = access_of(kernel, view, indices, ())
+    at, rank = list(first.indices), len(shape)
     for axis, (dimension, is_inside) in enumerate(zip(along, inside, strict=True)):
         root, start = view.kept[dimension], kernel.value(indices[dimension])
         numbers = kernel.along(kernel.step(shape[axis]), axis, rank)
@@ -149,11 +181,8 @@ def access_of_box(
                 kernel.compare("sge", index, zero), kernel.compare("slt", index, limit)
             )
             mask = kernel.both(mask, kernel.spread(is_there, shape))
-        if at[root] != 0:
-            moved = kernel.spread(kernel.as_value(at[root]), thin)
-            numbers = kernel.compute(arith.AddiOp, [numbers, moved], numbers.type)
-        at[root] = numbers
-    return Access(view.memory, tuple(shape), tuple(at), mask)
+        at[root] = _sum(kernel, at[root], _multiple(kernel, numbers, view.factors[dimension]))
+    return Access(view.memory, tuple(shape), tuple(at), mask, view.wraps)
 
 
 def _fits(start: SSAValue, length: int, size: Index) -> bool:
@@ -172,7 +201,9 @@ def indices_in(kernel: TileEmitter, index: Index, shape: Sequence[int]) -> SSAVa
 
 
 def lines_of(kernel: TileEmitter, access: Access) -> list[Line] | None:
-    """The indices of an access as lines, if each dimension of the tile is one of memory."""
+    """The indices of an access as lines, if each dimension of the tile lies along one of memory."""
+    if access.wraps:
+        return None
     left = {i for i, size in enumerate(access.shape) if size > 1}
     found: list[Line] = []
     for index in access.indices:
@@ -184,7 +215,9 @@ def lines_of(kernel: TileEmitter, access: Access) -> list[Line] | None:
             return None
         strides = affine.strides or (0,) * len(access.shape)
         along, size = list[int](), 1
-        varying = [(stride, i) for i, stride in enumerate(strides) if stride and i in left]
+        varying = [(n, i) for i, n in enumerate(strides) if n and access.shape[i] > 1]
+        if any(i not in left for _, i in varying):
+            return None
         for stride, i in sorted(varying):
             if stride != size:
                 return None

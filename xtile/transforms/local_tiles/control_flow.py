@@ -16,7 +16,7 @@ from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import copy
-from xtile.transforms.local_tiles.accesses import View
+from xtile.transforms.local_tiles.accesses import View, seen_by
 from xtile.transforms.local_tiles.tiles import Promotion
 
 _MOST_TURNS = 16
@@ -180,8 +180,8 @@ def _written_in(operation: Operation, promotion: Promotion) -> list[SSAValue]:
 def _root_view(promotion: Promotion, memory: SSAValue) -> View | None:
     """The view that memory is, or that what it is a part of is: it may not be translated yet."""
     while memory not in promotion.views:
-        owner = memory.owner
-        if not isinstance(owner, memref.SubviewOp):
+        seen = seen_by(memory)
+        if seen is None:
             return None
-        memory = owner.source
+        memory = seen
     return promotion.views[memory]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, cast
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
@@ -12,7 +14,7 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import AtomicRMWOp, AtomicUpdateOp, GatherLoadOp, ScatterStoreOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
+from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.transforms.local_tiles import control_flow
@@ -32,7 +34,7 @@ def _alloca(operation: memref.AllocaOp, promotion: Promotion) -> None:
     promotion.held[operation.memref] = tile
     rank = type_.get_num_dims()
     promotion.views[operation.memref] = View(
-        operation.memref, (0,) * len(shape), tuple(range(rank)), tuple(shape[:rank])
+        operation.memref, (0,) * len(shape), tuple(range(rank)), (1,) * rank, tuple(shape[:rank])
     )
 
 
@@ -44,14 +46,47 @@ def _subview(operation: memref.SubviewOp, promotion: Promotion) -> None:
     operands = promotion.values((*operation.offsets, *operation.sizes, *operation.strides))
     offsets, sizes, _ = number_lists(operation, operands, "offsets", "sizes", "strides")
     moved = list(source.offsets)
-    for dimension, offset in zip(source.kept, offsets, strict=True):
-        moved[dimension] = promotion.add(moved[dimension], offset)
+    for offset, dimension, factor in zip(offsets, source.kept, source.factors, strict=True):
+        moved[dimension] = promotion.add(moved[dimension], promotion.multiply(offset, factor))
     kept = kept_dimensions(operation)
+    promotion.views[operation.result] = replace(
+        source,
+        offsets=tuple(moved),
+        kept=tuple(source.kept[d] for d in kept),
+        factors=tuple(source.factors[d] for d in kept),
+        sizes=tuple(sizes[d] for d in kept),
+    )
+
+
+def _reinterpret(operation: memref.ReinterpretCastOp, promotion: Promotion) -> None:
+    """A view with other dimensions, each of which counts along one of the memory."""
+    source = promotion.view_of(operation.source)
+    if source is None:
+        copy(operation, promotion)
+        return
+    operands = promotion.values((*operation.offsets, *operation.sizes))
+    (offset,), sizes = number_lists(operation, operands, "offsets", "sizes")
+    layout = layout_of(cast("AnyMemRef", source.memory.type))
+    lengths = [length or 1 for length in layout.strides] or [1]
+    kept, factors = list[int](), list[int]()
+    for stride in operation.static_strides.get_values():
+        # The outermost dimension that the stride is a multiple of; the last one's is 1.
+        kept.append(next(d for d, length in enumerate(lengths) if stride % length == 0))
+        factors.append(stride // lengths[kept[-1]])
+    ends = [0] * len(lengths)
+    for size, dimension, factor in zip(sizes, kept, factors, strict=True):
+        ends[dimension] += (size - 1) * factor if isinstance(size, int) else lengths[0]
+    rows = [outer // inner for outer, inner in pairwise(lengths)]
+    wraps = offset != 0 or any(end >= row for end, row in zip(ends[1:], rows, strict=True))
+    if wraps:
+        promotion.costly |= {source.memory}
     promotion.views[operation.result] = View(
         source.memory,
-        tuple(moved),
-        tuple(source.kept[d] for d in kept),
-        tuple(sizes[d] for d in kept),
+        (0,) * (len(lengths) - 1) + (offset,),
+        tuple(kept),
+        tuple(factors),
+        tuple(sizes),
+        wraps,
     )
 
 
@@ -187,6 +222,7 @@ RULES: Mapping[str, Any] = {
     memref.AllocaOp.name: _alloca,
     memref.DimOp.name: _size,
     memref.LoadOp.name: _load,
+    memref.ReinterpretCastOp.name: _reinterpret,
     memref.StoreOp.name: _store,
     memref.SubviewOp.name: _subview,
     scf.ForOp.name: control_flow.loop,
