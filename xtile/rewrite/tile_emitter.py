@@ -123,8 +123,10 @@ class TileEmitter(Emitter):
     # --- indices ---
 
     def as_index(self, value: SSAValue, *, is_signed: bool = False) -> SSAValue:
-        """Integers as indices."""
+        """Integers as indices, which indices are already."""
         type_ = with_element(value.type, IndexType())
+        if value.type == type_:
+            return value
         kind = IndexCastOp if is_signed else IndexCastUIOp
         return self.shared((kind, value), (value,), lambda: self.compute(kind, [value], type_))
 

@@ -104,6 +104,15 @@ def test_what_triton_says_and_xegpu_has_not(body: str, message: str) -> None:
                 memref.store %z, %a[%c0] : memref<4xf32>""",
             "arith.addf with core.rounding cannot be translated to XeGPU at level work-group",
         ),
+        (
+            "%z: complex<f32>, %a: memref<4xf32>",
+            """%x = complex.re %z : complex<f32>
+                memref.store %x, %a[%c0] : memref<4xf32>""",
+            (
+                "complex.re cannot be translated: XeGPU at level work-group has no complex "
+                "numbers; ask for level lane"
+            ),
+        ),
     ],
 )
 def test_what_the_core_form_says_and_xegpu_has_not(

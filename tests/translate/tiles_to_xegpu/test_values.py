@@ -139,6 +139,29 @@ def test_a_product_of_linalg() -> None:
     np.testing.assert_allclose(c, wanted, rtol=0, atol=1e-3)
 
 
+SCAN = """
+func @k(%x: memref<i64x32>, %y: memref<i64x32>)
+    attributes {subgroup_size=32, work_group_size=[32,1]} {
+  parallel {
+    %lane = subgroup_local_id : i32
+    %i = cast %lane : index
+    %a = load %x[%i] : i64
+    %b = subgroup_exclusive_scan_add %a : i64
+    store %b, %y[%i]
+  }
+}
+"""
+
+
+def test_a_scan_that_leaves_out_the_own_number() -> None:
+    """It moves numbers by one, at positions that are indices already."""
+    made = as_xegpu(xtile.parse(SCAN, language="tensorlang"))
+    x = fresh_generator().integers(-(2**40), 2**40, 32)
+    y = np.full(32, -1)
+    xtile.run(made, [x, y])
+    np.testing.assert_array_equal(y, np.cumsum(x) - x)
+
+
 def test_memory_may_be_null_and_lists_of_addresses() -> None:
     text = """
     tt.func public @k(%p: !tt.ptr<i64>, %q: !tt.ptr<f32>, %o: !tt.ptr<f32>) {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import ComplexType, IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
 from xtile.dialects.number_attributes import says_how_to_round
+from xtile.dialects.upstream import value_type
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
@@ -31,6 +32,10 @@ _STAYING = frozenset({"arith", "cf", "gpu", "math", "scf", "ub", "vector"})
 
 def copy(operation: Operation, lowering: Lowering) -> None:
     """Emits an operation of vectors and numbers again."""
+    types = (*operation.operand_types, *operation.result_types)
+    if any(isinstance(value_type(type_), ComplexType) for type_ in types):
+        complex_ = f"{lowering.result_name} has no complex numbers; ask for level lane"
+        raise lowering.error(f"{spelling_of(operation)} cannot be translated: {complex_}")
     if operation.dialect_name() not in _STAYING:
         name = spelling_of(operation)
         raise lowering.error(f"{name} cannot be translated to {lowering.result_name}")
