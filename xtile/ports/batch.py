@@ -47,16 +47,19 @@ def run_batch(options: Namespace, messages: Messages) -> int:
     }
     write_file(str(Path(options.output) / _SUMMARY), json.dumps(summary, indent=1) + "\n")
     if not messages.as_json:
-        _print(outcomes, exact)
+        _print(outcomes, exact, is_checked=not options.no_check)
     wanted = [each.is_translated if options.no_check else each.is_right for each in outcomes]
     return messages.end(EXIT_OK if all(wanted) else EXIT_INPUT_WRONG, summary)
 
 
-def _print(outcomes: Sequence[Outcome], exact: Mapping[str, Mapping[str, int]]) -> None:
+def _print(
+    outcomes: Sequence[Outcome], exact: Mapping[str, Mapping[str, int]], *, is_checked: bool
+) -> None:
     print_table(table_of(outcomes), width=120)
     done = sum(each.was_done for each in outcomes)
-    right = sum(each.is_right for each in outcomes)
-    write_standard_output(f"{right} of {len(outcomes)} kernels agree; {done} were done before\n")
+    good = sum(each.is_right if is_checked else each.is_translated for each in outcomes)
+    what = "agree" if is_checked else "are translated and not checked"
+    write_standard_output(f"{good} of {len(outcomes)} kernels {what}; {done} were done before\n")
     for route, counts in exact.items():
         found = ", ".join(f"{count} {word}" for word, count in counts.items())
         write_standard_output(f"{route} on exact numbers: {found}\n")
