@@ -34,11 +34,16 @@ class HostCompiler(Compiler):
     Attributes:
         depth: How many calls of functions that call themselves run now.
         generator: Where the runtime library's random numbers come from.
+        launcher: What launches kernels.
         lockstep: The loops whose iterations run at once.
     """
 
     def __init__(
-        self, configuration: Configuration, is_observed: bool, seed: int | None = None
+        self,
+        configuration: Configuration,
+        is_observed: bool,
+        seed: int | None = None,
+        launcher: launches.Launcher = launches.launch_here,
     ) -> None:
         """Makes a compiler.
 
@@ -46,10 +51,12 @@ class HostCompiler(Compiler):
             configuration: Sizes of the host's launch, one work-item.
             is_observed: Whether the run will have an observer.
             seed: What the random numbers follow from; None: fresh ones.
+            launcher: What launches kernels.
         """
         super().__init__(configuration, is_observed)
         self.depth = 0
         self.generator = np.random.default_rng(seed)
+        self.launcher = launcher
         self.lockstep: set[Operation] = set()
 
     @override
@@ -66,7 +73,11 @@ LANGUAGE: Language = replace(device.LANGUAGE, compiler=HostCompiler, may_share=_
 
 
 def run_host(
-    function: Operation, arguments: Sequence[Argument] = (), *, seed: int | None = None
+    function: Operation,
+    arguments: Sequence[Argument] = (),
+    *,
+    seed: int | None = None,
+    launcher: launches.Launcher = launches.launch_here,
 ) -> None:
     """Runs a host function; what it prints goes to standard output.
 
@@ -74,6 +85,7 @@ def run_host(
         function: A verified `func.func` with a body.
         arguments: Its arguments in signature order, which are updated in place.
         seed: What the runtime library's random numbers follow from; None: fresh ones.
+        launcher: What launches kernels.
 
     Raises:
         ExecutionError: An operation cannot be executed, in the host's code or in a kernel.
@@ -82,5 +94,5 @@ def run_host(
     configuration = configuration_of(function, (1, 1, 1))
     addresses = AddressSpace()
     values = bind(function, arguments, addresses)
-    compiler = HostCompiler(configuration, False, seed)
+    compiler = HostCompiler(configuration, False, seed, launcher)
     Program(function, values, configuration, addresses, compiler=compiler).run()

@@ -6,8 +6,8 @@ Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; docs/semantics.md, "Host cod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -27,6 +27,37 @@ from xtile.semantics.upstream.gpu_ids import thread_id
 from xtile.semantics.values import Value
 
 
+@dataclass(frozen=True)
+class LaunchSizes:
+    """The sizes of a launch, all of them positive.
+
+    Attributes:
+        grid: The work-groups in each dimension.
+        block: The work-items of a work-group in each dimension.
+        dynamic_shared_memory: Bytes of local memory that each work-group gets beside its own.
+    """
+
+    grid: Size3
+    block: Size3
+    dynamic_shared_memory: int
+
+    def configuration(self, kernel: Operation) -> Configuration:
+        """The sizes as the engine takes them for a kernel."""
+        configuration = configuration_of(kernel, self.grid, self.block)
+        return replace(configuration, dynamic_shared_memory=self.dynamic_shared_memory)
+
+
+Launcher: TypeAlias = "Callable[[FuncOp, Sequence[Value], LaunchSizes, State], None]"
+"""Launches a kernel with the values of its arguments for a host, and waits until it is done."""
+
+
+def launch_here(
+    kernel: FuncOp, arguments: Sequence[Value], sizes: LaunchSizes, host: State
+) -> None:
+    """Runs a kernel in the engine that runs the host's code, too."""
+    Program(kernel, arguments, sizes.configuration(kernel), host.addresses).run()
+
+
 class _Sizes:
     """The sizes of a launch, which the host computes."""
 
@@ -38,8 +69,8 @@ class _Sizes:
         )
         self._memory = None if memory is None else compiler.slot(memory)
 
-    def configuration(self, kernel: Operation, values: Sequence[Value]) -> Configuration:
-        """The sizes for a kernel.
+    def of(self, values: Sequence[Value]) -> LaunchSizes:
+        """The sizes for the values that the host has computed.
 
         Raises:
             UnlocatedError: A size is not positive.
@@ -48,13 +79,10 @@ class _Sizes:
             self._size("grid", self._grid, values),
             self._size("block", self._block, values),
         )
-        configuration = configuration_of(kernel, grid, block)
-        if self._memory is None:
-            return configuration
-        memory = int(uniform(values[self._memory]))
+        memory = 0 if self._memory is None else int(uniform(values[self._memory]))
         if memory < 0:
             raise UnlocatedError(f"the size of dynamic shared memory is negative: {memory}")
-        return replace(configuration, dynamic_shared_memory=memory)
+        return LaunchSizes(grid, block, memory)
 
     def _size(self, what: str, slots: Sequence[int], values: Sequence[Value]) -> Size3:
         x, y, z = (int(uniform(values[slot])) for slot in slots)
@@ -74,12 +102,11 @@ def _launch_func(operation: LaunchFuncOp, compiler: Compiler) -> Step:
         )
     sizes = _Sizes(operation, compiler)
     operands = compiler.slots(operation.kernelOperands)
+    launcher: Launcher = getattr(compiler, "launcher", launch_here)
 
     def step(state: State) -> None:
         values = state.values
-        configuration = sizes.configuration(kernel, values)
-        arguments = [values[operand] for operand in operands]
-        Program(kernel, arguments, configuration, state.addresses).run()
+        launcher(kernel, [values[operand] for operand in operands], sizes.of(values), state)
 
     return with_token(operation, compiler, step)
 
@@ -89,13 +116,19 @@ def _list(types: Iterable[object]) -> str:
 
 
 def _launch(operation: LaunchOp, compiler: Compiler) -> Step:
+    if getattr(compiler, "launcher", launch_here) is not launch_here:
+        raise ValueError(
+            "the body of gpu.launch runs on the device 'reference' only; make it a kernel that "
+            "gpu.launch_func launches, as mlir-opt's pass gpu-kernel-outlining does"
+        )
     sizes = _Sizes(operation, compiler)
     captured = _captured(operation)
     sources = compiler.slots(captured)
 
     def step(state: State) -> None:
         values = state.values
-        kernel = _InlineKernel(operation, sizes.configuration(operation, values), captured)
+        configuration = sizes.of(values).configuration(operation)
+        kernel = _InlineKernel(operation, configuration, captured)
         kernel.run(state, [values[source] for source in sources])
 
     return with_token(operation, compiler, step)

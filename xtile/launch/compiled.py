@@ -170,9 +170,11 @@ def _compile(
 ) -> Compiled[ProgramT]:
     from xtile.arguments.kernel import hosts_of, kernels_of, kernels_only, signatures_of
 
-    hosts = list(hosts_of(module))
-    if hosts and not kernels_of(module):
+    hosts, named = list(hosts_of(module)), kernels_of(module)
+    if hosts and not named:
         raise _host_error(hosts[0])
+    if entry in hosts and entry not in named:
+        raise _host_error(entry)
     kernels = kernels_only(module, entry)
     signatures = signatures_of(kernels, may_overlap=compiler.may_overlap)
     program = compiler.compile(kernels, diagnostics)
@@ -201,8 +203,8 @@ def choose_kernel(
 
 def _host_error(name: str) -> HostFunctionError:
     return HostFunctionError(
-        f"@{name} is a function of the host, which runs on the device 'reference' only; "
-        "choose a kernel with entry"
+        f"@{name} is a function of the host, which runs with the device 'reference' or with one of "
+        "OpenCL's; choose a kernel with entry"
     )
 
 

@@ -61,6 +61,24 @@ def _load_for_opencl(kernel: Kernel) -> Executable:
     return load(kernel, None)
 
 
+def _with_hosts(name: str, load: Callable[[Kernel], Executable]) -> Callable[[Kernel], Executable]:
+    """What loads functions of the host, too, whose kernels a device runs."""
+
+    def loaded(kernel: Kernel) -> Executable:
+        try:
+            return load(kernel)
+        # Some kernel of the file cannot be compiled, which need not be one that is launched.
+        except (HostFunctionError, DiagnosticError):
+            from xtile.launch.hosted import load_host
+
+            hosted = load_host(kernel, name, load)
+            if hosted is None:
+                raise
+            return hosted
+
+    return loaded
+
+
 def _load_for_cuda(kernel: Kernel) -> Executable:
     return _load_for_gpu(kernel, CUDA_NAME)
 
@@ -87,7 +105,7 @@ def _load_for_the_best(kernel: Kernel) -> Executable:
     if not opencl_devices():
         return REFERENCE.load(kernel)
     try:
-        return OPENCL.load(kernel)
+        return _load_for_opencl(kernel)
     except HostFunctionError:
         return REFERENCE.load(kernel)
 
@@ -131,7 +149,7 @@ OPENCL = Device(
     "opencl",
     "the first of Intel's OpenCL devices, GPUs before CPUs",
     can_sanitize=False,
-    load=_load_for_opencl,
+    load=_with_hosts("opencl", _load_for_opencl),
 )
 
 AUTOMATIC = Device(
@@ -176,7 +194,8 @@ def _device_of_architecture(name: str) -> Device:
         from xtile.launch.opencl import load
 
         chosen = find(name)
-        return Device(name, str(chosen), can_sanitize=False, load=lambda k: load(k, chosen))
+        loaded = _with_hosts(name, lambda k: load(k, chosen))
+        return Device(name, str(chosen), can_sanitize=False, load=loaded)
     from xtile.launch import gpu
 
     wanted = gpu.wanted_of(name)
@@ -198,7 +217,8 @@ def _device_of_queue(queue: Any) -> Device:
         from xtile.launch.opencl import load_for_queue
 
         name = queue.device.name.strip()
-        return Device(name, name, can_sanitize=False, load=lambda k: load_for_queue(k, queue))
+        loaded = _with_hosts(name, lambda k: load_for_queue(k, queue))
+        return Device(name, name, can_sanitize=False, load=loaded)
     from xtile.launch import gpu
 
     wanted = gpu.wanted_by_stream(queue)
