@@ -299,10 +299,47 @@ def inductor_cat() -> Case:
     return Case("pointwise.inductor_cat", arguments, wanted, (2,), {"XBLOCK": 128})
 
 
+def early_returns() -> Case:
+    return _early_returns(2)
+
+
+def early_returns_in_branches() -> Case:
+    return _early_returns(1)
+
+
+def _early_returns(flag: int) -> Case:
+    x = integers(-3, 4, 100)
+    wanted = np.concatenate([_ended(part, flag) for part in np.split(x, [32, 64, 96])])
+    arguments = {"x_ptr": x, "out_ptr": blank(100, dtype=np.int32), "n": 100, "flag": flag}
+    return Case("pointwise.early_returns", arguments, {"out_ptr": wanted}, (5,), {"BLOCK": 32})
+
+
+def _ended(x: Array, flag: int) -> Array:
+    total = x.sum()
+    if total > 0 and flag == 1:
+        return 2 * x
+    return np.where(x == 1, total, 3 * x if total > 0 else -x)
+
+
+def nested_loops() -> Case:
+    x = integers(0, 10000, 8)
+    wanted: list[tuple[int, int]] = []
+    for given in x.tolist():
+        value, steps, total = given, 0, 0
+        while value > 0 and steps < 20:
+            lower = value - value % 3
+            total += value % 3
+            value, steps = value // 2 - lower // 7, steps + 1
+        wanted.append((steps, total))
+    arguments = {"x_ptr": x, "out_ptr": blank(8, 2, dtype=np.int32), "n": 20}
+    return Case("pointwise.nested_loops", arguments, {"out_ptr": np.array(wanted)}, (8,), warps=1)
+
+
 CASES = [
     *(add, add_bf16, add_f64, add_strided, saxpy_loop, swiglu, geglu, swiglu_backward, dropout),
     *(random_integers, math_functions, extremes, comparisons, select_by_flags, integer_division),
     *(unsigned, narrow_integers, wide_integers, collatz, newton, calls, libdevice_functions),
-    *(inline_assembly, checked, inductor_pointwise, inductor_cat),
+    *(inline_assembly, checked, inductor_pointwise, inductor_cat, early_returns),
+    *(early_returns_in_branches, nested_loops),
 ]
 """A case for each kernel."""

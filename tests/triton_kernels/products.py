@@ -330,12 +330,53 @@ def convolution() -> Case:
     return Case("products.convolution", arguments, {"y_ptr": wanted}, (3, 2), constants, tolerance)
 
 
+def batch_of_products() -> Case:
+    a, b = normal(2, 16, 32, dtype=F16), normal(2, 32, 16, dtype=F16)
+    arguments = {"a_ptr": a, "b_ptr": b, "c_ptr": blank(2, 16, 16)}
+    wanted = {"c_ptr": (_wide(a) @ _wide(b)).transpose(0, 2, 1)}
+    constants = {"B": 2, "M": 16, "N": 16, "K": 32}
+    return Case("products.batch_of_products", arguments, wanted, (1,), constants, rounding(64, F32))
+
+
+def matmul_block_scales() -> Case:
+    a, b = normal(40, 96, dtype=E4M3), normal(50, 96, dtype=E4M3)
+    a_scales, b_scales = np.abs(normal(40, 3)), np.abs(normal(2, 3))
+    scaled_a = _wide(a) * a_scales.repeat(32, axis=1)
+    scaled_b = _wide(b) * b_scales.repeat(32, axis=0)[:50].repeat(32, axis=1)
+    arguments = {
+        "a_ptr": a,
+        "b_ptr": b,
+        "a_scales_ptr": a_scales,
+        "b_scales_ptr": b_scales,
+        "c_ptr": blank(40, 50, dtype=BF16),
+        "M": 40,
+        "N": 50,
+        "K": 96,
+    }
+    constants = {"GROUP": 32, "BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 32}
+    wanted = {"c_ptr": scaled_a @ scaled_b.T}
+    tolerance = rounding(128, F32, BF16)
+    return Case("products.matmul_block_scales", arguments, wanted, (3, 2), constants, tolerance)
+
+
+def solve_triangular() -> Case:
+    a = normal(28, 16) * F32(0.3)
+    wanted = np.zeros((28, 16))
+    for rows in (slice(16), slice(16, 28)):
+        below = np.tril(_wide(a[rows]), -1)[:, : len(a[rows])]
+        wanted[rows, : len(below)] = np.linalg.inv(np.eye(len(below)) + below)
+    arguments = {"a_ptr": a, "out_ptr": blank(28, 16), "rows": 28}
+    constants, tolerance = {"N": 16}, rounding(256, F32)
+    outputs = {"out_ptr": wanted}
+    return Case("products.solve_triangular", arguments, outputs, (2,), constants, tolerance)
+
+
 CASES = [
     *(matmul_f16, matmul_f16_even, matmul_bf16, matmul_f32, matmul_tf32, matmul_fp8),
     *(matmul_fp8_e5m2, matmul_int8, matmul_transposed, matmul_transposed_b, matmul_bias),
     *(matmul_persistent, matmul_split_k, matmul_batched, matmul_descriptors, descriptor_edges),
     descriptor_nan,
     *(matmul_block_pointers, matmul_mxfp8, matmul_mxfp4, matmul_mxfp8_mxfp4, matvec, matmul_int4),
-    *(matmul_experts, convolution),
+    *(matmul_experts, convolution, batch_of_products, matmul_block_scales, solve_triangular),
 ]
 """A case for each kernel."""

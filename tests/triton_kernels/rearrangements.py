@@ -157,9 +157,36 @@ def depthwise_convolution() -> Case:
     )
 
 
+def gathered_along_both() -> Case:
+    x, rows, columns = integers(-99, 100, 8, 16), integers(0, 8, 8, 16), integers(0, 16, 8, 16)
+    arguments = {
+        "x_ptr": x,
+        "rows_ptr": rows,
+        "columns_ptr": columns,
+        "out_ptr": blank(8, 16, dtype=np.int32),
+        "counts_ptr": blank(8, dtype=np.int32),
+    }
+    by_rows = np.take_along_axis(x, rows, axis=0)
+    gathered = np.take_along_axis(by_rows, columns, axis=1)
+    wanted = {
+        "out_ptr": gathered[:, ::-1] + x.reshape(16, 8).T,
+        "counts_ptr": np.bincount(rows[rows != 2], minlength=8),
+    }
+    constants = {"R": 8, "C": 16}
+    return Case("rearrangements.gathered_along_both", arguments, wanted, (1,), constants)
+
+
+def transpose_batches() -> Case:
+    x = normal(2, 20, 24)
+    arguments = {"x_ptr": x, "out_ptr": blank(2, 24, 20), "B": 2, "M": 20, "N": 24}
+    wanted = {"out_ptr": x.transpose(0, 2, 1)}
+    constants = {"R": 8, "C": 16}
+    return Case("rearrangements.transpose_batches", arguments, wanted, (3,), constants)
+
+
 CASES = [
     *(transpose, permute_rank3, permute_rank4, pixel_shuffle, join_and_split, concatenated),
     *(flipped, embedding, embedding_backward, scatter, gathered_in_block, pointers_in_memory),
-    *(max_pool, depthwise_convolution),
+    *(max_pool, depthwise_convolution, gathered_along_both, transpose_batches),
 ]
 """A case for each kernel."""

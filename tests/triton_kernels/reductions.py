@@ -280,10 +280,29 @@ def inductor_outer_reduction() -> Case:
     )  # fmt: skip
 
 
+def slices_of_a_cube() -> Case:
+    x = integers(-9, 10, 4, 8, 16)
+    arguments = {
+        "x_ptr": x,
+        "sums_ptr": blank(4, 16, dtype=np.int32),
+        "rest_ptr": blank(4, 8, 16, dtype=np.int32),
+        "least_ptr": blank(8, 16, dtype=np.int32),
+        "at_ptr": blank(8, 16, dtype=np.int32),
+    }
+    wanted = {
+        "sums_ptr": x.sum(axis=1),
+        "rest_ptr": x[:, ::-1].cumsum(axis=1)[:, ::-1],
+        "least_ptr": x.min(axis=0),
+        "at_ptr": x.argmin(axis=0),
+    }
+    constants = {"A": 4, "B": 8, "C": 16}
+    return Case("reductions.slices_of_a_cube", arguments, wanted, (1,), constants)
+
+
 CASES = [
     *(softmax, softmax_persistent, softmax_online, layer_norm, layer_norm_backward, column_sums),
     *(rms_norm, rms_norm_backward, welford, cross_entropy, extremes_with_indices, sums_of_blocks),
     *(has_nan, kl_divergence, inductor_persistent_reduction, inductor_reduction),
-    inductor_outer_reduction,
+    *(inductor_outer_reduction, slices_of_a_cube),
 ]
 """A case for each kernel."""

@@ -167,9 +167,24 @@ def maximum_by_cas() -> Case:
     return Case("scans.maximum_by_cas", arguments, wanted, (8,), warps=1)
 
 
+def scan_of_three() -> Case:
+    a, b, c = integers(0, 100, 16, 8, dtype=F32) / F32(100), normal(16, 8), normal(16, 8)
+    h, rows = np.zeros(8), []
+    for row_a, row_b in zip(a[::-1].astype(np.float64), b[::-1], strict=True):
+        h = row_a * h + row_b
+        rows.append(h)
+    arguments = {"a_ptr": a, "b_ptr": b, "c_ptr": c, "h_ptr": blank(16, 8), "top_ptr": blank(16, 8)}
+    wanted = {
+        "h_ptr": np.stack(rows[::-1]),
+        "top_ptr": np.maximum.accumulate(c[::-1], axis=0)[::-1],
+    }
+    constants = {"R": 16, "C": 8}
+    return Case("scans.scan_of_three", arguments, wanted, (1,), constants, rounding(32, F32))
+
+
 CASES = [
     *(prefix_sums, prefix_sums_2d, linear_recurrence, segmented_sums, sort_rows, sort_descending),
     *(top_k, top_k_packed, histogram, histogram_by_atomics, atomic_integers, atomic_floats),
-    *(tickets, spin_lock, maximum_by_cas),
+    *(tickets, spin_lock, maximum_by_cas, scan_of_three),
 ]
 """A case for each kernel."""

@@ -59,8 +59,8 @@ REFUSALS = (
     ),
     Refusal(
         (
-            *("convert_e4m3_f16", "convert_f32_e4m3", "matmul_fp8", "matmul_mxfp8"),
-            *("quantize_fp8", "quantize_mx"),
+            *("convert_e4m3_f16", "convert_f32_e4m3", "matmul_block_scales", "matmul_fp8"),
+            *("matmul_mxfp8", "quantize_fp8", "quantize_mx"),
         ),
         ("3.4.0",),
         ("gfx1100",),

@@ -337,3 +337,39 @@ def inductor_cat(in_ptr0, in_ptr1, out_ptr0, xnumel, XBLOCK: tl.constexpr):
     )
     tmp10 = tl.where(tmp4, tmp5, tmp9)
     tl.store(out_ptr0 + (xindex), tmp10, xmask)
+
+
+@triton.jit
+def early_returns(x_ptr, out_ptr, n, flag, BLOCK: tl.constexpr):
+    """Programs that end in different places, some of them inside of branches."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    if tl.program_id(0) * BLOCK >= n:
+        return
+    x = tl.load(x_ptr + at, mask=at < n, other=0)
+    total = tl.sum(x, 0)
+    if total > 0:
+        if flag == 1:
+            tl.store(out_ptr + at, x * 2, mask=at < n)
+            return
+        tl.store(out_ptr + at, x * 3, mask=at < n)
+    else:
+        tl.store(out_ptr + at, -x, mask=at < n)
+    tl.store(out_ptr + at, total, mask=(at < n) & (x == 1))
+
+
+@triton.jit
+def nested_loops(x_ptr, out_ptr, n):
+    """Loops that run until something holds, one of them in the other."""
+    i = tl.program_id(0)
+    value = tl.load(x_ptr + i)
+    steps = 0
+    total = 0
+    while value > 0 and steps < n:
+        lower = value
+        while lower % 3 != 0:
+            lower -= 1
+            total += 1
+        value = value // 2 - lower // 7
+        steps += 1
+    tl.store(out_ptr + i * 2, steps)
+    tl.store(out_ptr + i * 2 + 1, total)

@@ -491,3 +491,61 @@ def convolution(
                 acc = tl.dot(x, taps, acc)
     mask = (n * OH * OW + oh * OW + ow == p)[:, None] & (o[None, :] < OUT_C)
     tl.store(y_ptr + p[:, None] * OUT_C + o[None, :], acc, mask=mask)
+
+
+@triton.jit
+def batch_of_products(
+    a_ptr, b_ptr, c_ptr, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr
+):
+    """Products of three-dimensional blocks, stored transposed."""
+    b = tl.arange(0, B)[:, None, None]
+    m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
+    x = tl.load(a_ptr + b * M * K + m[None, :, None] * K + k[None, None, :])
+    y = tl.load(b_ptr + b * K * N + k[None, :, None] * N + n[None, None, :])
+    z = tl.permute(tl.dot(x, y), (0, 2, 1))
+    tl.store(c_ptr + b * M * N + n[None, :, None] * M + m[None, None, :], z)
+
+
+@triton.jit
+def matmul_block_scales(
+    a_ptr, b_ptr, a_scales_ptr, b_scales_ptr, c_ptr, M, N, K,
+    GROUP: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """A product of 8 bits: a scale for each row and GROUP columns of A, and each square of B."""
+    rows = (tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+    columns = (tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+    k = tl.arange(0, BLOCK_K)
+    a_ptrs = a_ptr + rows[:, None] * K + k[None, :]
+    b_ptrs = b_ptr + columns[None, :] * K + k[:, None]
+    groups = tl.cdiv(K, GROUP)
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for i in range(tl.cdiv(K, BLOCK_K)):
+        a = tl.load(a_ptrs, mask=k[None, :] < K - i * BLOCK_K, other=0.0)
+        b = tl.load(b_ptrs, mask=k[:, None] < K - i * BLOCK_K, other=0.0)
+        group = i * BLOCK_K // GROUP
+        a_scale = tl.load(a_scales_ptr + rows * groups + group)
+        b_scale = tl.load(b_scales_ptr + columns // GROUP * groups + group)
+        total += tl.dot(a, b) * a_scale[:, None] * b_scale[None, :]
+        a_ptrs += BLOCK_K
+        b_ptrs += BLOCK_K
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    mask = (rows[:, None] < M) & (columns[None, :] < N)
+    tl.store(c_ptr + rows[:, None] * N + columns[None, :], total.to(tl.bfloat16), mask=mask)
+
+
+@triton.jit
+def solve_triangular(a_ptr, out_ptr, rows, N: tl.constexpr):
+    """The inverse of I + the part of A below its diagonal, whose rows are replaced one by one."""
+    block = tl.program_id(0) * N
+    i = tl.arange(0, N)
+    at = (block + i[:, None]) * N + i[None, :]
+    mask = block + i[:, None] < rows
+    x = -tl.where(i[:, None] > i[None, :], tl.load(a_ptr + at, mask=mask, other=0.0), 0.0)
+    for k in range(1, min(N, rows - block)):
+        row = tl.load(a_ptr + (block + k) * N + i)
+        row = -tl.where(i < k, row, 0.0)
+        row += tl.sum(row[:, None] * x, 0)
+        x = tl.where((i == k)[:, None], row[None, :], x)
+    x += (i[:, None] == i[None, :]).to(tl.float32)
+    tl.store(out_ptr + at, x, mask=mask)

@@ -181,3 +181,28 @@ def depthwise_convolution(
         )
         acc += x * tl.load(w_ptr + c * K + k, mask=c < channels, other=0.0)
     tl.store(out_ptr + t * channels + c, acc, mask=(t < length) & (c < channels))
+
+
+@triton.jit
+def gathered_along_both(
+    x_ptr, rows_ptr, columns_ptr, out_ptr, counts_ptr, R: tl.constexpr, C: tl.constexpr
+):
+    """Elements by their rows, then by their columns, beside the same block in another order."""
+    at = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
+    x, rows = tl.load(x_ptr + at), tl.load(rows_ptr + at)
+    y = tl.gather(tl.gather(x, rows, 0), tl.load(columns_ptr + at), 1)
+    tl.store(out_ptr + at, tl.flip(y, 1) + tl.trans(tl.reshape(tl.ravel(x), [C, R])))
+    rows = tl.ravel(rows)
+    tl.store(counts_ptr + tl.arange(0, R), tl.histogram(rows, R, mask=rows != 2))
+
+
+@triton.jit
+def transpose_batches(x_ptr, out_ptr, B, M, N, R: tl.constexpr, C: tl.constexpr):
+    """Descriptors of three dimensions, whose blocks end outside."""
+    x = tl.make_tensor_descriptor(x_ptr, [B, M, N], [M * N, N, 1], [1, R, C])
+    out = tl.make_tensor_descriptor(out_ptr, [B, N, M], [N * M, M, 1], [1, C, R])
+    m = tl.program_id(0) * R
+    for b in range(B):
+        for n in range(0, N, C):
+            block = tl.reshape(x.load([b, m, n]), [R, C])
+            out.store([b, n, m], tl.reshape(block.T, [1, C, R]))

@@ -372,3 +372,18 @@ def inductor_outer_reduction(
     tmp5 = tmp4 / rnumel.to(tl.float32)
     tl.debug_barrier()
     tl.store(out_ptr0 + (xindex), tmp5, None)
+
+
+@triton.jit
+def slices_of_a_cube(
+    x_ptr, sums_ptr, rest_ptr, least_ptr, at_ptr, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr
+):
+    """Along the middle of three axes sums and what is left of them, along the first the least."""
+    a, b, c = tl.arange(0, A), tl.arange(0, B), tl.arange(0, C)
+    at = a[:, None, None] * (B * C) + b[None, :, None] * C + c[None, None, :]
+    x = tl.load(x_ptr + at)
+    tl.store(sums_ptr + a[:, None] * C + c[None, :], tl.sum(x, 1))
+    tl.store(rest_ptr + at, tl.cumsum(x, 1, reverse=True))
+    least, first = tl.min(x, 0, return_indices=True)
+    tl.store(least_ptr + b[:, None] * C + c[None, :], least)
+    tl.store(at_ptr + b[:, None] * C + c[None, :], first)

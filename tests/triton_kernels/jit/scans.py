@@ -168,3 +168,18 @@ def maximum_by_cas(x_ptr, out_ptr):
         found = tl.atomic_cas(out_ptr, old, x.to(tl.int32, bitcast=True))
         done = (found == old) | (found.to(tl.float32, bitcast=True) >= x)
         old = found
+
+
+@triton.jit
+def _compose_three(a1, b1, c1, a2, b2, c2):
+    return a1 * a2, b1 * a2 + b2, tl.maximum(c1, c2)
+
+
+@triton.jit
+def scan_of_three(a_ptr, b_ptr, c_ptr, h_ptr, top_ptr, R: tl.constexpr, C: tl.constexpr):
+    """A recurrence and the largest number so far, in one scan from the last row to the first."""
+    at = tl.arange(0, R)[:, None] * C + tl.arange(0, C)[None, :]
+    given = (tl.load(a_ptr + at), tl.load(b_ptr + at), tl.load(c_ptr + at))
+    _, h, top = tl.associative_scan(given, 0, _compose_three, reverse=True)
+    tl.store(h_ptr + at, h)
+    tl.store(top_ptr + at, top)

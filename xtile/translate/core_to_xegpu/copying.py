@@ -113,7 +113,8 @@ def emit_on(
         raise lowering.error(f"{spelling_of(operation)} cannot be lowered to lanes")
     if is_on_pointers(operation) and lowering.target.compiler is not XTILE:
         raise lowering.error(
-            f"{spelling_of(operation)} cannot be translated to XeGPU, which has no pointers"
+            f"{spelling_of(operation)} cannot be translated to XeGPU of lanes, which has no "
+            "pointers; a kernel of tiles becomes level work-group or subgroup"
         )
     refuse_direction(operation, lowering)
     if FLUSH_ATTRIBUTE not in operation.attributes and _is_on_plain_numbers(operation):
