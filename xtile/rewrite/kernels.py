@@ -20,8 +20,8 @@ from xtile.dialects.core.signature import (
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.emitter import Emitter
-from xtile.rewrite.rebuilder import Rebuilder
-from xtile.text.source import attach_source, source_of
+from xtile.rewrite.rebuilder import Rebuilder, again
+from xtile.text.source import attach_source, source_of, with_body
 from xtile.text.value_names import give_name, unique_names
 
 DEVICE_CODE = (ModuleOp, GpuModuleOp)
@@ -40,17 +40,21 @@ def kernels_of(module: ModuleOp | GpuModuleOp) -> Iterator[FuncOp]:
 def with_kernels_replaced(
     module: ModuleOp, is_chosen: Callable[[FuncOp], bool], rebuild: Callable[[FuncOp], FuncOp]
 ) -> ModuleOp:
-    """Returns a copy of a module with other kernels.
+    """Returns a copy of a module with other kernels; the module itself where none is chosen.
 
     Args:
         module: The module; it is not changed.
         is_chosen: Whether a kernel is written anew.
         rebuild: Makes the new kernel from the one in `module`, whose positions its messages need.
     """
+    chosen = {kernel for kernel in kernels_of(module) if is_chosen(kernel)}
+    if not chosen:
+        return module
     copies: dict[SSAValue, SSAValue] = {}
 
     def copied(operation: Operation) -> Operation:
-        if isinstance(operation, FuncOp) and is_chosen(operation):
+        if operation in chosen:
+            assert isinstance(operation, FuncOp)
             return rebuild(operation)
         if not isinstance(operation, DEVICE_CODE):
             return operation.clone(copies)
@@ -72,11 +76,7 @@ def rebuilt(old: FuncOp, emitter: Emitter) -> FuncOp:
     body = emitter.new_block(old.body.block, [argument.type for argument in old.body.block.args])
     with emitter.in_function(body):
         emitter.translate_block(old.body.block)
-    result = FuncOp.create(
-        properties=old.properties.copy(),
-        attributes=old.attributes.copy(),
-        regions=[Region(body)],
-    )
+    result = again(old, regions=[Region(body)])
     result.location = old.location
     return result
 
@@ -88,19 +88,14 @@ def with_device_code_rebuilt(module: ModuleOp, rebuilder: Rebuilder) -> ModuleOp
         module: The module; it is not changed.
         rebuilder: Translates them, as its rules say.
     """
-    body, source = Block(), source_of(module)
+    body = Block()
     with rebuilder.at_end_of(body):
         for operation in module.body.ops:
             if isinstance(operation, DEVICE_CODE):
                 rebuilder.translate(operation)
             else:
                 rebuilder.keep(operation)
-    result = ModuleOp([], module.attributes.copy())
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return with_body(module, body)
 
 
 def emit_tile_kernel(

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
@@ -21,7 +22,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
 from xtile.dialects.shared_attributes import index_attribute
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source, span_of, spelling_of
+from xtile.text.source import Source, span_of, spelling_of, with_body
 from xtile.text.value_names import give_name
 
 Rule: TypeAlias = Callable[[Any, Any], None]
@@ -37,18 +38,39 @@ OperationT = TypeVar("OperationT", bound=Operation)
 ResultT = TypeVar("ResultT")
 
 
+def again(
+    operation: OperationT,
+    operands: Sequence[SSAValue] = (),
+    types: Sequence[Attribute] | None = None,
+    *,
+    properties: Mapping[str, Attribute] | None = None,
+    regions: Sequence[Region] = (),
+    successors: Sequence[Block] = (),
+) -> OperationT:
+    """The same operation on other operands, which is in no block yet.
+
+    Args:
+        operation: What is done again.
+        operands: What it is done to.
+        types: The types of its results; None for those that they have.
+        properties: What takes the place of some of its properties, or is beside them.
+        regions: Its regions, and none of its own.
+        successors: Where it may branch to.
+    """
+    return type(operation).create(
+        operands=operands,
+        result_types=operation.result_types if types is None else types,
+        properties={**operation.properties, **(properties or {})},
+        attributes=operation.attributes.copy(),
+        regions=regions,
+        successors=successors,
+    )
+
+
 def copy(operation: Operation, rebuilder: Rebuilder) -> None:
     """Emits an operation again, on what its operands have become."""
-    rebuilder.replace(
-        operation,
-        type(operation).create(
-            operands=rebuilder.values(operation.operands),
-            result_types=operation.result_types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-            regions=[rebuilder.region(region) for region in operation.regions],
-        ),
-    )
+    operands = rebuilder.values(operation.operands)
+    rebuilder.replace(operation, again(operation, operands, regions=rebuilder.regions(operation)))
 
 
 def refuse(operation: Operation, rebuilder: Rebuilder) -> None:
@@ -298,6 +320,17 @@ class Rebuilder:
             return Region()
         types = [argument.type for argument in block.args]
         return self.translate_into(old, self.new_block(block, types))
+
+    def regions(self, operation: Operation) -> list[Region]:
+        """The regions of an operation, each of at most one block, translated."""
+        return [self.region(region) for region in operation.regions]
+
+    def module(self, old: ModuleOp, attributes: Mapping[str, Attribute] | None = None) -> ModuleOp:
+        """A module with its operations translated, and its attributes unless others are given."""
+        body = Block()
+        with self.at_end_of(body):
+            self.translate_block(old.body.block)
+        return with_body(old, body, attributes)
 
     def translate(self, operation: Operation) -> None:
         """Applies the rule of one operation.

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from xdsl.dialects.builtin import ModuleOp
-    from xdsl.ir import Block, Operation, SSAValue
+    from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 _SOURCE_ATTRIBUTE = "_xtile_source"
 
@@ -225,6 +227,20 @@ def _span_of_location(operation: Operation, source: Source) -> Span | None:
     line = source.line_range(location.line.data)
     text = source.text[start : line.end]
     return Span(start, start + max(len(text.rstrip()), 1))
+
+
+def with_body(
+    module: ModuleOp, body: Block, attributes: Mapping[str, Attribute] | None = None
+) -> ModuleOp:
+    """A module with another body and the same source, and with its attributes or with others."""
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Region
+
+    given = module.attributes if attributes is None else attributes
+    result, source = ModuleOp(Region(body), dict(given)), source_of(module)
+    if source is not None:
+        attach_source(result, source)
+    return result
 
 
 def clone_with_source(module: ModuleOp) -> ModuleOp:

@@ -37,7 +37,7 @@ from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef, subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import kept_dimensions, mixed
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.rewrite.tile_emitter import shape_of, with_shape
@@ -66,8 +66,6 @@ def box_accesses(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Mo
     def is_chosen(kernel: FuncOp) -> bool:
         return level_of(kernel) is Level.TILE and any(map(is_by_index, walk(kernel)))
 
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module, is_chosen, lambda kernel: rebuilt(kernel, _Boxing(kernel, source, diagnostics))

@@ -33,7 +33,7 @@ from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source, source_of
 from xtile.transforms.cleanup import clean_up
@@ -207,11 +207,10 @@ class _Collapsing(TileEmitter):
 
     def again(self, operation: Operation) -> None:
         """Emits an operation in the shapes that its values get."""
-        made = type(operation).create(
-            operands=[self.collapsed(each) for each in operation.operands],
-            result_types=[with_shape(each.type, self.shape(each)) for each in operation.results],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
+        made = again(
+            operation,
+            [self.collapsed(each) for each in operation.operands],
+            [with_shape(each.type, self.shape(each)) for each in operation.results],
             regions=[self._region(region) for region in operation.regions],
         )
         self.replace(operation, made)

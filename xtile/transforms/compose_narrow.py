@@ -53,8 +53,6 @@ def compose_narrow(module: ModuleOp) -> ModuleOp:
     Args:
         module: The module; it is not changed.
     """
-    if not any(operation.name in _RULES for operation in walk(module)):
-        return module
     table = RuleTable(_RULES, otherwise=copy, keeps_rounding=True)
     composer = _Composer(table, "vectors", source_of(module))
     return with_kernels_replaced(

@@ -44,9 +44,9 @@ from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import kept_dimensions, mixed
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source, source_of
 from xtile.transforms.collapse_shapes import is_elementwise
@@ -76,8 +76,6 @@ def deepen_loops(
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
         return _is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in loops)
 
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module,
@@ -454,12 +452,7 @@ class _Deeper:
     def _transfer(self, operation: TransferReadOp | TransferWriteOp) -> None:
         kernel = self._kernel
         types = [with_shape(each.type, self._shape(each)) for each in operation.results]
-        made = type(operation).create(
-            operands=kernel.values(operation.operands),
-            result_types=types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        )
+        made = again(operation, kernel.values(operation.operands), types)
         kernel.replace(operation, made)
 
     def _again(self, operation: Operation) -> None:
@@ -475,12 +468,7 @@ class _Deeper:
                 new if old in self._steps.along else self._repeated(new, along)
                 for old, new in zip(operation.operands, operands, strict=True)
             ]
-        made = type(operation).create(
-            operands=operands,
-            result_types=[with_shape(result.type, shape)],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        )
+        made = again(operation, operands, [with_shape(result.type, shape)])
         kernel.replace(operation, made)
 
     def _repeated(self, tile: SSAValue, along: int) -> SSAValue:

@@ -34,8 +34,8 @@ from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.emitter import subview
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source, source_of
 
@@ -64,8 +64,6 @@ def deepen_products(
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
         return _is_of_tiles(kernel) and any(_steps_of(loop, target) for loop in loops)
 
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module,
@@ -381,11 +379,11 @@ class _Deeper:
                 end = kernel.add_all([self._end, *kernel.values(before)])
                 end = kernel.larger(end, 0) if before else end
                 memory = _ending(kernel, memory, dimension, end)
-        made = type(operation).create(
-            operands=[memory, *kernel.values(operation.operands[1:])],
-            result_types=[self._type(operation.result)],
-            properties=operation.properties | {"in_bounds": truth_attribute(tuple(flags))},
-            attributes=operation.attributes.copy(),
+        made = again(
+            operation,
+            [memory, *kernel.values(operation.operands[1:])],
+            [self._type(operation.result)],
+            properties={"in_bounds": truth_attribute(tuple(flags))},
         )
         kernel.replace(operation, made)
 
@@ -395,24 +393,14 @@ class _Deeper:
         if isinstance(operation, ShapeCastOp):
             kernel.define(result, kernel.reshape(source, self._shape(result)))
             return
-        made = type(operation).create(
-            operands=[source],
-            result_types=[self._type(result)],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        )
+        made = again(operation, [source], [self._type(result)])
         kernel.replace(operation, made)
 
     def _contract(self, operation: ContractionOp) -> None:
         kernel = self._kernel
         left, right, sums = kernel.values(operation.operands)
         sums = kernel.reshape(sums, shape_of(operation.acc.type))
-        made = ContractionOp.create(
-            operands=[left, right, sums],
-            result_types=operation.result_types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        )
+        made = again(operation, [left, right, sums])
         kernel.replace(operation, made)
 
 

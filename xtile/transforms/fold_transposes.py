@@ -16,8 +16,8 @@ from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.transfers import TransferReadOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rebuilder, Rule, RuleTable, copy
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import Rebuilder, Rule, RuleTable, again, copy
 from xtile.text.source import source_of
 
 
@@ -29,8 +29,6 @@ def fold_transposes(module: ModuleOp) -> ModuleOp:
     Args:
         module: The module; it is not changed.
     """
-    if not any(map(_is_chosen, kernels_of(module))):
-        return module
     folding = Emitter(
         RuleTable(_RULES, otherwise=copy, keeps_rounding=True), "vectors", source_of(module)
     )
@@ -66,15 +64,14 @@ def _read(operation: TransferReadOp, rebuilder: Rebuilder) -> None:
     assert isinstance(vector, VectorType)
     shape, flags = vector.get_shape(), operation.in_bounds.data
     results = tuple(map_.results[i] for i in order)
-    made = TransferReadOp.create(
-        operands=rebuilder.values(operation.operands),
-        result_types=[VectorType(vector.element_type, [shape[i] for i in order])],
-        properties=operation.properties
-        | {
+    made = again(
+        operation,
+        rebuilder.values(operation.operands),
+        [VectorType(vector.element_type, [shape[i] for i in order])],
+        properties={
             "permutation_map": AffineMapAttr(AffineMap(map_.num_dims, map_.num_symbols, results)),
             "in_bounds": ArrayAttr([flags[i] for i in order]),
         },
-        attributes=operation.attributes.copy(),
     )
     rebuilder.replace(operation, made)
 

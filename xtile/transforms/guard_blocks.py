@@ -24,7 +24,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.text.source import Source, source_of
 
@@ -37,8 +37,6 @@ def guard_blocks(module: ModuleOp) -> ModuleOp:
     Args:
         module: The module; it is not changed.
     """
-    if not any(map(_is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module, _is_chosen, lambda kernel: rebuilt(kernel, _Guarding(source))

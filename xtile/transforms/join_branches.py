@@ -21,7 +21,7 @@ from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.source import Source, source_of
 
@@ -44,8 +44,6 @@ def join_branches(module: ModuleOp, diagnostics: Diagnostics | None = None) -> M
     def is_chosen(kernel: FuncOp) -> bool:
         return any(isinstance(each, scf.IfOp) and _joined(each) for each in walk(kernel))
 
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module, is_chosen, lambda kernel: rebuilt(kernel, _Joining(source, diagnostics))

@@ -53,8 +53,8 @@ from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import subview
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.kernels import kernels_of, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import Rule, RuleTable, again
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
@@ -75,12 +75,9 @@ def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
     Raises:
         DiagnosticError: An operation has no form with other sizes.
     """
-    uneven = {kernel for kernel in kernels_of(module) if _is_uneven(kernel)}
-    if not uneven:
-        return module
     source = source_of(module)
     return with_kernels_replaced(
-        module, uneven.__contains__, lambda kernel: _padded(kernel, source, diagnostics)
+        module, _is_uneven, lambda kernel: _padded(kernel, source, diagnostics)
     )
 
 
@@ -105,17 +102,7 @@ def padded(type_: Attribute) -> Attribute:
 def _padded(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
     table = RuleTable(otherwise=_pad, keeps_rounding=True)
     padder = _Padder(table, "tiles whose sizes are powers of two", source, diagnostics)
-    old = function.body.block
-    body = padder.new_block(old, [argument.type for argument in old.args])
-    with padder.in_function(body):
-        padder.translate_block(old)
-    result = FuncOp.create(
-        properties=function.properties.copy(),
-        attributes=function.attributes.copy(),
-        regions=[Region(body)],
-    )
-    result.location = function.location
-    return result
+    return rebuilt(function, padder)
 
 
 class _Padder(TileEmitter):
@@ -219,11 +206,10 @@ def _rebuild(
     operation: Operation, padder: _Padder, operands: Sequence[SSAValue] | None = None
 ) -> None:
     """Emits an operation again with vectors of other sizes, on its own operands or on others."""
-    new = type(operation).create(
-        operands=padder.values(operation.operands) if operands is None else operands,
-        result_types=[padded(result.type) for result in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    new = again(
+        operation,
+        padder.values(operation.operands) if operands is None else operands,
+        [padded(result.type) for result in operation.results],
         regions=[_region(region, padder) for region in operation.regions],
     )
     padder.replace(operation, new)
@@ -454,13 +440,7 @@ def _aggregate_marked(operation: ReduceOp | ScanOp, padder: _Padder, axis: int) 
     totals = [padded(result.type) for result in operation.results]
     shape = totals[0].get_shape() if isa(totals[0], VectorType) else None
     marked = i1 if shape is None else VectorType(i1, shape)
-    new = type(operation).create(
-        operands=[*sources, marks],
-        result_types=[*totals, marked],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=[Region(block)],
-    )
+    new = again(operation, [*sources, marks], [*totals, marked], regions=[Region(block)])
     padder.emit(new)
     for was, becomes in zip(operation.results, new.results[:-1], strict=True):
         padder.define(was, becomes)

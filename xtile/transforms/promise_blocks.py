@@ -22,7 +22,7 @@ from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
 from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import mixed
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.blocks import least_alignment
 from xtile.targets.target import BlockAccess
@@ -53,11 +53,7 @@ def promise_blocks(
         views = (each for each in walk(kernel) if isinstance(each, ViewOp))
         return level_of(kernel) is Level.TILE and any(map(_accessed, views))
 
-    if (
-        access is None
-        or may_wrap
-        or not any(is_chosen(each) for each in walk(module) if isinstance(each, FuncOp))
-    ):
+    if access is None or may_wrap:
         return module
     source = source_of(module)
     return with_kernels_replaced(
@@ -217,12 +213,7 @@ def _transfer(operation: TransferReadOp | TransferWriteOp, promises: _Promises) 
                 assumed if old is column else value
                 for old, value in zip(operation.operands, new, strict=True)
             ]
-    made = type(operation).create(
-        operands=new,
-        result_types=operation.result_types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    made = again(operation, new)
     promises.replace(operation, made)
 
 

@@ -39,8 +39,8 @@ from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
@@ -69,8 +69,6 @@ def split_products(module: ModuleOp, diagnostics: Diagnostics | None = None) -> 
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
         return level_of(kernel) is Level.TILE and any(map(_sums_of, loops))
 
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     return with_kernels_replaced(
         module, is_chosen, lambda kernel: rebuilt(kernel, _Splitting(source, diagnostics))
@@ -252,11 +250,9 @@ def _run(
 ) -> list[SSAValue]:
     """The results of a loop with another end and other initial values."""
     with kernel.using(rules):
-        made = type(loop).create(
-            operands=[kernel.value(loop.lb), last, kernel.value(loop.step), *initial],
-            result_types=loop.result_types,
-            properties=loop.properties.copy(),
-            attributes=loop.attributes.copy(),
+        made = again(
+            loop,
+            [kernel.value(loop.lb), last, kernel.value(loop.step), *initial],
             regions=[kernel.region(loop.body)],
         )
     return list(kernel.emit(made).results)

@@ -22,8 +22,8 @@ from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import kernels_of, rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source, source_of
 from xtile.transforms.cleanup import clean_up
@@ -42,13 +42,11 @@ def unite_products(module: ModuleOp) -> ModuleOp:
     Args:
         module: The module; it is not changed.
     """
-    if not any(map(_is_chosen, kernels_of(module))):
-        return module
     source = source_of(module)
     result = with_kernels_replaced(
         module, _is_chosen, lambda kernel: rebuilt(kernel, _Uniting(source))
     )
-    return clean_up(result)
+    return module if result is module else clean_up(result)
 
 
 def _is_chosen(kernel: FuncOp) -> bool:
@@ -88,12 +86,7 @@ class _Uniting(TileEmitter):
         factors = None if axes is None else self._factors(first, product, axes)
         if factors is None:
             return self.emit(product)
-        made = ContractionOp.create(
-            operands=[*factors, first.acc],
-            result_types=[product.result.type],
-            properties=product.properties.copy(),
-            attributes=product.attributes.copy(),
-        )
+        made = again(product, [*factors, first.acc])
         return self.united(made)
 
     def _factors(
@@ -141,11 +134,8 @@ class _Uniting(TileEmitter):
         assert isinstance(second, TransferReadOp)
         flags = zip(first.in_bounds.data, second.in_bounds.data, strict=True)
         inside = ArrayAttr([x if x == y else BoolAttr.from_bool(False) for x, y in flags])
-        read = type(first).create(
-            operands=first.operands,
-            result_types=[with_shape(a.type, shape)],
-            properties=first.properties | {"in_bounds": inside},
-            attributes=first.attributes.copy(),
+        read = again(
+            first, first.operands, [with_shape(a.type, shape)], properties={"in_bounds": inside}
         )
         block = second.parent
         assert block is not None
@@ -216,13 +206,8 @@ def _sum(index: SSAValue) -> tuple[SSAValue | None, int]:
 
 
 def _contraction(operation: ContractionOp, uniting: _Uniting) -> None:
-    again = ContractionOp.create(
-        operands=uniting.values(operation.operands),
-        result_types=[operation.result.type],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
-    made = uniting.united(again) if _is_added_to(operation) else uniting.emit(again)
+    product = again(operation, uniting.values(operation.operands))
+    made = uniting.united(product) if _is_added_to(operation) else uniting.emit(product)
     uniting.define(operation.result, made.result)
     uses = list(operation.result.uses)
     if len(uses) == 1 and isinstance(uses[0].operation, ContractionOp):

@@ -10,6 +10,7 @@ from xdsl.traits import is_side_effect_free
 
 from xtile.dialects.effects import is_pure
 from xtile.dialects.walk import walk
+from xtile.rewrite.rebuilder import again
 from xtile.text.value_names import give_name
 
 
@@ -60,11 +61,10 @@ def _without(loop: scf.ForOp, unused: Sequence[int]) -> None:
         argument = block.args[1 + number]
         _erase_users(argument)
         block.erase_arg(argument)
-    new = type(loop).create(
-        operands=[loop.lb, loop.ub, loop.step, *(loop.iter_args[i] for i in kept)],
-        result_types=[loop.results[i].type for i in kept],
-        properties=loop.properties.copy(),
-        attributes=loop.attributes.copy(),
+    new = again(
+        loop,
+        [loop.lb, loop.ub, loop.step, *(loop.iter_args[i] for i in kept)],
+        [loop.results[i].type for i in kept],
         regions=[loop.detach_region(loop.body)],
     )
     new.location = loop.location

@@ -13,7 +13,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.folding import constant_number, fold
-from xtile.rewrite.rebuilder import Rebuilder, RuleTable
+from xtile.rewrite.rebuilder import Rebuilder, RuleTable, again
 from xtile.text.source import Source
 
 _MOVABLE = frozenset(
@@ -121,15 +121,7 @@ def _define(operation: Operation, new: Operation, cleaner: Cleaner) -> None:
 
 
 def _emit(operation: Operation, operands: list[SSAValue], cleaner: Cleaner) -> Operation:
-    return cleaner.emit(
-        type(operation).create(
-            operands=operands,
-            result_types=operation.result_types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-            regions=[cleaner.region(region) for region in operation.regions],
-        )
-    )
+    return cleaner.emit(again(operation, operands, regions=cleaner.regions(operation)))
 
 
 def _function(operation: Operation, cleaner: Cleaner) -> None:
@@ -141,11 +133,7 @@ def _function(operation: Operation, cleaner: Cleaner) -> None:
     body = cleaner.new_block(old, [argument.type for argument in old.args])
     with cleaner.in_function(body):
         cleaner.translate_block(old)
-    new = FuncOp.create(
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=[Region([body])],
-    )
+    new = again(operation, regions=[Region([body])])
     cleaner.emit(new)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.transforms.distribute_tiles.distribution import Distribution
 from xtile.transforms.distribute_tiles.spreads import Spread
@@ -158,13 +158,7 @@ def _emit(
         for result, spread in zip(operation.results, spreads, strict=True)
         for each in _types(distribution, result.type, spread)
     ]
-    made = type(operation).create(
-        operands=list(operands),
-        result_types=types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=list(regions),
-    )
+    made = again(operation, operands, types, regions=regions)
     distribution.emit(made)
     _define_flat(distribution, list(operation.results), spreads, list(made.results))
 

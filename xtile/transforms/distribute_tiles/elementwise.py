@@ -17,7 +17,7 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.masks import ConstantMaskOp
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import Rule, copy
+from xtile.rewrite.rebuilder import Rule, again, copy
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute_tiles.distribution import (
@@ -123,12 +123,7 @@ def emit_on(
         with_shape(distribution.type_of(value_type(result.type)), shape)
         for result in operation.results
     ]
-    made = type(operation).create(
-        operands=list(operands),
-        result_types=types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    made = again(operation, operands, types)
     return list(distribution.emit(made).results)
 
 

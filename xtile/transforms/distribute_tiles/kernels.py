@@ -28,7 +28,7 @@ from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.targets.target import Target
 from xtile.text.value_names import give_name
 from xtile.transforms.distribute_tiles.barriers import place_barriers
@@ -68,11 +68,7 @@ def _function(operation: FuncOp, distribution: Distribution) -> None:
             distribution.define(was, becomes)
         distribution.translate_block(old)
     _allocate(distribution)
-    result = FuncOp.create(
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=[Region([block])],
-    )
+    result = again(operation, regions=[Region([block])])
     result.known_block_size = DenseArrayBase.from_list(i32, [distribution.subgroups * lanes, 1, 1])
     for name in (TILE_HINTS_ATTRIBUTE, SUBGROUP_GRID_ATTRIBUTE):
         result.attributes.pop(name, None)

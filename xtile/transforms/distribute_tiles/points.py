@@ -37,7 +37,7 @@ from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp, Stor
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import Rule, copy
+from xtile.rewrite.rebuilder import Rule, again, copy
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.transforms.distribute_tiles.distribution import (
     Computed,
@@ -462,12 +462,11 @@ def once(operation: Operation, distribution: Distribution) -> None:
     (result,) = operation.results
 
     def make() -> SSAValue:
-        made = type(operation).create(
-            operands=distribution.values(operation.operands),
-            result_types=[result.type],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-            regions=[distribution.region(region) for region in operation.regions],
+        made = again(
+            operation,
+            distribution.values(operation.operands),
+            [result.type],
+            regions=distribution.regions(operation),
         )
         return distribution.emit(made).results[0]
 
@@ -596,12 +595,7 @@ def _view(operation: Operation, distribution: Distribution) -> None:
     types: list[Attribute] = []
     for result in operation.results:
         types.append(_in_space_of(result.type, operands[0].type))
-    made = type(operation).create(
-        operands=operands,
-        result_types=types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    made = again(operation, operands, types)
     distribution.replace(operation, made)
 
 
@@ -611,11 +605,10 @@ def _allocate(operation: Operation, distribution: Distribution) -> None:
     type_ = cast("MemRefType[Attribute]", result.type)
     if DYNAMIC_INDEX in type_.get_shape():
         raise distribution.error("local memory has a size that is known")
-    made = type(operation).create(
-        operands=distribution.values(operation.operands),
-        result_types=[MemRefType(type_.element_type, type_.shape, type_.layout, LOCAL)],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    made = again(
+        operation,
+        distribution.values(operation.operands),
+        [MemRefType(type_.element_type, type_.shape, type_.layout, LOCAL)],
     )
     # Variables of a kernel are there once, whichever loop they stand in.
     distribution.define(

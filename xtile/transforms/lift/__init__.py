@@ -60,7 +60,8 @@ def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Mo
         lambda kernel: level_of(kernel) in (None, Level.SUBGROUP, Level.LANE),
         lambda kernel: _lifted(kernel, source, diagnostics),
     )
-    _remove_variables(result)
+    if result is not module:
+        _remove_variables(result)
     return result
 
 

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.effects import may_fail
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.rebuilder import copy
+from xtile.rewrite.rebuilder import again, copy
 from xtile.rewrite.tile_emitter import with_shape
 from xtile.text.source import spelling_of
 from xtile.transforms.lift.widening import Wide, Widening, sizes_of
@@ -39,11 +39,8 @@ def elementwise(operation: Operation, widening: Widening) -> None:
         return
     values, axes = _aligned(operation, operands, widening)
     shape = list(sizes_of(operands).values())
-    new = type(operation).create(
-        operands=values,
-        result_types=[with_shape(value_type(each.type), shape) for each in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    new = again(
+        operation, values, [with_shape(value_type(each.type), shape) for each in operation.results]
     )
     for old, result in zip(operation.results, kernel.emit(new).results, strict=True):
         widening.define(old, Wide((result,), axes))

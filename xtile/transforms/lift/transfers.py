@@ -28,7 +28,7 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.emitter import AnyMemRef, subview
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import copy
+from xtile.rewrite.rebuilder import again, copy
 from xtile.rewrite.tile_emitter import with_shape
 from xtile.transforms.lift.memory import accessed, positions
 from xtile.transforms.lift.rests import ends_with_rest
@@ -291,12 +291,7 @@ def _map(box: Box) -> AffineMapAttr:
 
 
 def _copied(operation: TransferReadOp, widening: Widening) -> SSAValue:
-    new = type(operation).create(
-        operands=widening.kernel.values(operation.operands),
-        result_types=operation.result_types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    new = again(operation, widening.kernel.values(operation.operands))
     return widening.kernel.emit(new).results[0]
 
 

@@ -8,7 +8,7 @@ operations on elements. What memory holds before it is written is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -30,7 +30,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import is_local, layout_of, row_major
 from xtile.rewrite.rebuilder import RuleTable, copy
 from xtile.text.source import source_of
@@ -57,27 +57,23 @@ def local_tiles(module: ModuleOp, *, only_cheap: bool) -> ModuleOp:
     """
     source = source_of(module)
 
-    def rebuilt(function: FuncOp) -> FuncOp:
+    def promoted(function: FuncOp) -> FuncOp:
         memories = _candidates(function)
         promotion = Promotion(_TABLE, memories, source)
-        result = promotion.rebuilt(function)
+        result = rebuilt(function, promotion)
         again = {memory for memory in promotion.costly if only_cheap or not _is_packed(memory)}
         if not again:
             return result
         padded = {} if only_cheap else {memory: _with_padding(memory) for memory in again}
         shapes = {memory: shape for memory, shape in padded.items() if shape is not None}
         stays = again - shapes.keys()
-        return Promotion(_TABLE, memories - stays, source, shapes).rebuilt(function)
+        return rebuilt(function, Promotion(_TABLE, memories - stays, source, shapes))
 
     def is_chosen(function: FuncOp) -> bool:
         return level_of(function) is Level.TILE and bool(_candidates(function))
 
-    result = with_kernels_replaced(module, is_chosen, rebuilt)
-    return clean_up(result) if any(map(is_chosen, _functions(module))) else result
-
-
-def _functions(module: ModuleOp) -> Iterable[FuncOp]:
-    return (operation for operation in walk(module) if isinstance(operation, FuncOp))
+    result = with_kernels_replaced(module, is_chosen, promoted)
+    return module if result is module else clean_up(result)
 
 
 def _candidates(function: FuncOp) -> frozenset[SSAValue]:

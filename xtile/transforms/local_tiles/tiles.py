@@ -10,13 +10,12 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.core import GatherOp
-from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.reductions import MultiDimReductionOp
@@ -54,20 +53,6 @@ class Promotion(TileEmitter):
         self.costly: frozenset[SSAValue] = frozenset()
         self.views: dict[SSAValue, View] = {}
         self.held: dict[SSAValue, SSAValue] = {}
-
-    def rebuilt(self, function: FuncOp) -> FuncOp:
-        """The new kernel."""
-        old = function.body.block
-        body = self.new_block(old, [argument.type for argument in old.args])
-        with self.in_function(body):
-            self.translate_block(old)
-        result = FuncOp.create(
-            properties=function.properties.copy(),
-            attributes=function.attributes.copy(),
-            regions=[Region(body)],
-        )
-        result.location = function.location
-        return result
 
     def view_of(self, memory: SSAValue) -> View | None:
         """What memory is a part of, if that is a tile."""

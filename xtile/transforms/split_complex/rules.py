@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from xtile.dialects.core import AtomicKind, AtomicUpdateOp, ComplexPart, ComplexPartOp
 from xtile.rewrite import complex_arithmetic as arithmetic
 from xtile.rewrite.complex_arithmetic import Complex, Real
-from xtile.rewrite.rebuilder import Rule, RuleTable
+from xtile.rewrite.rebuilder import Rule, RuleTable, again
 from xtile.transforms.split_complex import CARRYING
 from xtile.transforms.split_complex.splitter import Splitter, flat_type
 
@@ -45,13 +45,12 @@ def _again(
 ) -> Operation:
     """Emits an operation on other operands."""
     return splitter.emit(
-        type(operation).create(
-            operands=operands,
-            result_types=types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
+        again(
+            operation,
+            operands,
+            types,
+            regions=splitter.regions(operation),
             successors=[splitter.blocks[block] for block in operation.successors],
-            regions=[splitter.region(region) for region in operation.regions],
         )
     )
 

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.vector import BroadcastOp
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
@@ -49,7 +49,8 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import RuleTable, copy
+from xtile.rewrite.kernels import rebuilt
+from xtile.rewrite.rebuilder import RuleTable, again, copy
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.transforms.structure.accesses import (
@@ -104,18 +105,9 @@ class Structuring(Numbers):
 
     def rebuilt(self) -> FuncOp:
         """The new kernel."""
-        old = self._kernel.body.block
-        new = self.new_block(old, [argument.type for argument in old.args])
-        with self.in_function(new):
-            self.translate_block(old)
-        result = FuncOp.create(
-            properties=self._kernel.properties.copy(),
-            attributes=self._kernel.attributes.copy(),
-            regions=[Region(new)],
-        )
+        result = rebuilt(self._kernel, self)
         if self.checks:
             result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self.checks))
-        result.location = self._kernel.location
         return result
 
     def require_within(self, tile: SSAValue, bounds: Sequence[Bound]) -> Needs | None:
@@ -406,12 +398,8 @@ def _part(
 ) -> scf.ForOp:
     """Some iterations of a loop."""
     return writing.emit(
-        scf.ForOp.create(
-            operands=[*bounds, writing.value(loop.step), *carried],
-            result_types=loop.result_types,
-            properties=loop.properties.copy(),
-            attributes=loop.attributes.copy(),
-            regions=[writing.region(loop.body)],
+        again(
+            loop, [*bounds, writing.value(loop.step), *carried], regions=[writing.region(loop.body)]
         )
     )
 

@@ -9,7 +9,7 @@ from xtile.dialects.core.attributes import Level
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.rewrite.kernels import DEVICE_CODE
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import attach_source, source_of
+from xtile.text.source import source_of, with_body
 from xtile.translate.core_to_tensorlang.lowering import Lowering
 from xtile.translate.core_to_tensorlang.rules import RULES
 from xtile.translate.core_to_tensorlang.tf32 import multiply_in_f32
@@ -30,8 +30,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
         DiagnosticError: Something has no counterpart; the reasons are in docs/core-form-targets.md.
     """
     module = multiply_in_f32(module, diagnostics)
-    source = source_of(module)
-    lowering = Lowering(RULES[Level.BLOCK], source, diagnostics)
+    lowering = Lowering(RULES[Level.BLOCK], source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):
         for operation in module.body.block.ops:
@@ -39,9 +38,4 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
                 lowering.translate(operation)
             elif isinstance(operation, FuncOp):
                 lowering.keep(operation)
-    result = ModuleOp([])
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return with_body(module, body, {})

@@ -25,8 +25,6 @@ def multiply_in_f32(module: ModuleOp, diagnostics: Diagnostics | None = None) ->
         module: The module; it is not changed.
         diagnostics: Where remarks go; None drops them.
     """
-    if not _has_casts(module):
-        return module
     table = RuleTable(_RULES, otherwise=copy, keeps_rounding=True)
     widener = Emitter(table, "the tensor language", source_of(module), diagnostics)
     return with_kernels_replaced(module, _has_casts, lambda kernel: rebuilt(kernel, widener))

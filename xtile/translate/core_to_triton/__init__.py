@@ -7,7 +7,6 @@ NVIDIA and AMD.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
 
 from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
@@ -37,13 +36,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     module = pad(split_complex(module), diagnostics)
-    lowering = Lowering(RULES, target, source_of(module), diagnostics)
-    body = Block()
-    with lowering.at_end_of(body):
-        lowering.translate_block(module.body.block)
-    result = ModuleOp([])
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
+    result = Lowering(RULES, target, source_of(module), diagnostics).module(module, {})
     remove_dead_code(result)
     read_once(result)
     return result

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Tile, shape_of
 
@@ -185,13 +185,7 @@ def _while(operation: scf.WhileOp, lowering: Vectors) -> None:
         _region(lowering, operation.before_region, before, results, after),
         _region(lowering, operation.after_region, after, arguments, before),
     ]
-    new = scf.WhileOp.create(
-        operands=lowering.flat(scalars),
-        result_types=_types(lowering, own),
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=regions,
-    )
+    new = again(operation, lowering.flat(scalars), _types(lowering, own), regions=regions)
     lowering.emit(new)
     lowering.define_flat(own, list(new.results))
     _define_all(lowering, made, after)

@@ -8,7 +8,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.translate.core_to_xegpu.lowering import Lowering
 
 
@@ -16,12 +16,11 @@ def _rebuild(operation: Operation, lowering: Lowering) -> None:
     """Emits a control flow operation whose operands and results can be matrices."""
     operands = lowering.flat(operation.operands)
     types = [t for result in operation.results for t in lowering.types(result.type)]
-    new = type(operation).create(
-        operands=operands,
-        result_types=types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=[lowering.region(region) for region in operation.regions],
+    new = again(
+        operation,
+        operands,
+        types,
+        regions=lowering.regions(operation),
     )
     lowering.emit(new)
     lowering.define_flat(list(operation.results), list(new.results))

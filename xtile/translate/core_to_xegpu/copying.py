@@ -28,7 +28,7 @@ from xtile.dialects.number_attributes import (
     SATURATE_ATTRIBUTE,
 )
 from xtile.dialects.upstream import value_type
-from xtile.rewrite.rebuilder import refuse_rounding
+from xtile.rewrite.rebuilder import again, refuse_rounding
 from xtile.targets.compilers import XTILE
 from xtile.text.source import spelling_of
 from xtile.translate.core_to_xegpu import bfloat16, narrow_integers, tf32, widening
@@ -196,13 +196,7 @@ def _emit_as_it_is(
     result_types: Sequence[Attribute],
     lowering: Lowering,
 ) -> list[SSAValue]:
-    new = type(operation).create(
-        operands=operands,
-        result_types=result_types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=[lowering.region(region) for region in operation.regions],
-    )
+    new = again(operation, operands, result_types, regions=lowering.regions(operation))
     lowering.emit(new)
     new.attributes.pop(FLUSH_ATTRIBUTE, None)
     return list(new.results)

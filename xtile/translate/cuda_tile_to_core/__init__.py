@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block
 
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import attach_source, source_of
+from xtile.text.source import source_of
 from xtile.translate.cuda_tile_to_core import (
     arithmetic,
     control,
@@ -50,14 +49,4 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    source = source_of(module)
-    raising = Raising(RULES, "the core form", source, diagnostics)
-    body = Block()
-    with raising.at_end_of(body):
-        raising.translate_block(module.body.block)
-    result = ModuleOp([], module.attributes.copy())
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return Raising(RULES, "the core form", source_of(module), diagnostics).module(module)

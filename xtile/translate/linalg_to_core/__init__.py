@@ -29,7 +29,7 @@ from xtile.dialects.linalg.structure import is_structured
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import attach_source, source_of, spelling_of
+from xtile.text.source import source_of, spelling_of
 from xtile.translate.linalg_to_core import affine, structured
 from xtile.translate.linalg_to_core.completed import copy_completed
 from xtile.translate.linalg_to_core.kernel import Kernel
@@ -58,17 +58,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     Raises:
         DiagnosticError: An operation has no counterpart.
     """
-    source = source_of(module)
-    kernel = Kernel(_RULES, "the core form", source, diagnostics)
-    body = Block()
-    with kernel.at_end_of(body):
-        kernel.translate_block(module.body.block)
-    result = ModuleOp([], module.attributes.copy())
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return Kernel(_RULES, "the core form", source_of(module), diagnostics).module(module)
 
 
 def _function(operation: Operation, kernel: Kernel) -> None:

@@ -20,7 +20,7 @@ def copy_completed(operation: Operation, rebuilder: Rebuilder) -> None:
             result_types=operation.result_types,
             properties=operation.properties.copy(),
             attributes=operation.attributes.copy(),
-            regions=[rebuilder.region(region) for region in operation.regions],
+            regions=rebuilder.regions(operation),
         ),
     )
 

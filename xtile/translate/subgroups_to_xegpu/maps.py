@@ -15,7 +15,7 @@ from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.effects import differs_between_lanes, may_fail
 from xtile.rewrite.origins import only_origin
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu import points
 from xtile.translate.tiles_to_xegpu.control import handed_on
@@ -127,11 +127,8 @@ class _OnVectors:
             # Where the branch is not taken the divisor may be 0.
             one = lowering.constant(1, operands[1].type)
             operands[1] = lowering.emit(SelectOp(self._mask, operands[1], one)).result
-        made = type(operation).create(
-            operands=operands,
-            result_types=[self._vector_of(result.type) for result in operation.results],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
+        made = again(
+            operation, operands, [self._vector_of(result.type) for result in operation.results]
         )
         lowering.emit(made)
         self._values |= zip(operation.results, made.results, strict=True)

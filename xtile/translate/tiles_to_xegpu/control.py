@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
 from xtile.rewrite.origins import only_origin
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, Points
 
@@ -146,11 +146,10 @@ def _region(lowering: Lowering, old: Region) -> Region:
 
 def _structured(operation: Operation, lowering: Lowering) -> None:
     """A loop or a branch."""
-    made = type(operation).create(
-        operands=_carried(lowering, operation.operands),
-        result_types=[_type(lowering, result.type) for result in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    made = again(
+        operation,
+        _carried(lowering, operation.operands),
+        [_type(lowering, result.type) for result in operation.results],
         regions=[_region(lowering, region) for region in operation.regions],
     )
     lowering.emit(made)
@@ -161,11 +160,7 @@ def _structured(operation: Operation, lowering: Lowering) -> None:
 
 def _handing(operation: Operation, lowering: Lowering) -> None:
     """The end of a region, which hands values on."""
-    made: Any = type(operation).create(
-        operands=_carried(lowering, operation.operands),
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    made: Any = again(operation, _carried(lowering, operation.operands))
     lowering.emit(made)
 
 

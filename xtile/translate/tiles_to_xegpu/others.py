@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.core.pointers import PointerType, pointer_of
 from xtile.dialects.number_attributes import says_how_to_round
 from xtile.dialects.upstream import value_type
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu import numbers
@@ -47,12 +47,10 @@ def copy(operation: Operation, lowering: Lowering) -> None:
         return
     lowering.replace(
         operation,
-        type(operation).create(
-            operands=lowering.values(operation.operands),
-            result_types=operation.result_types,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-            regions=[lowering.region(region) for region in operation.regions],
+        again(
+            operation,
+            lowering.values(operation.operands),
+            regions=lowering.regions(operation),
         ),
     )
 
@@ -129,12 +127,7 @@ def _offsets(meaning: Any, lowering: Lowering) -> SSAValue:
 def _made(
     operation: Operation, lowering: Lowering, operands: list[SSAValue], type_: Attribute
 ) -> SSAValue:
-    made = type(operation).create(
-        operands=operands,
-        result_types=[type_],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    made = again(operation, operands, [type_])
     return lowering.emit(made).results[0]
 
 

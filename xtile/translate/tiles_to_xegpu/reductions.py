@@ -28,7 +28,7 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.combinations import kind_of
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
@@ -166,11 +166,10 @@ class _Elementwise:
         elif not any(operand in self._values for operand in operation.operands):
             self._lowering.translate(operation)
         elif operation.dialect_name() in ("arith", "math"):
-            made = type(operation).create(
-                operands=[self._vector(operand) for operand in operation.operands],
-                result_types=[self._type(result.type) for result in operation.results],
-                properties=operation.properties.copy(),
-                attributes=operation.attributes.copy(),
+            made = again(
+                operation,
+                [self._vector(operand) for operand in operation.operands],
+                [self._type(result.type) for result in operation.results],
             )
             self._lowering.emit(made)
             self._values |= zip(operation.results, made.results, strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
-from xdsl.ir import Block, Operation
+from xdsl.ir import Operation
 
 from xtile.dialects.triton.module_attributes import BLOCKS, LANES, TARGET, WARPS
 from xtile.dialects.triton.operation import shape_of
@@ -52,15 +52,10 @@ def translate_module(
     lowering = Lowering(RULES, chip, machine, source_of(module), diagnostics)
     split = split_pointers(compose_scaled(module, chip))
     remove_dead_code(split)
-    body = Block()
-    with lowering.at_end_of(body):
-        lowering.translate_block(split.body.block)
-    result = ModuleOp([], attributes=dict(module.attributes))
+    result = lowering.module(split, module.attributes)
     for name, number in ((BLOCKS, 1), (WARPS, machine.warps), (LANES, lanes)):
         result.attributes[name] = IntegerAttr(number, i32)
     result.attributes[TARGET] = StringAttr(f"hip:{chip.name}")
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
     remove_dead_code(result)
     pipeline_loops(result, chip)
     remove_dead_code(result)

@@ -29,7 +29,7 @@ from xtile.dialects.triton.amdg.offsets import MOST_BYTES
 from xtile.dialects.triton.operation import element_of, width_of, with_element
 from xtile.dialects.triton.tt.ops import AddPtrOp, FuncOp, SplatOp
 from xtile.dialects.triton.tt.types import PointerType
-from xtile.rewrite.rebuilder import Rebuilder, RuleTable, copy
+from xtile.rewrite.rebuilder import Rebuilder, RuleTable, again, copy
 from xtile.text.source import source_of
 from xtile.text.value_names import give_name
 from xtile.translate.triton_to_amdg.blocked import bytes_of
@@ -67,14 +67,7 @@ class Pointers:
 
 def split_pointers(module: ModuleOp) -> ModuleOp:
     """A module in which tensors of pointers are a pointer with offsets wherever that is known."""
-    splitting = _Splitting(module)
-    body = Block()
-    with splitting.at_end_of(body):
-        splitting.translate_block(module.body.block)
-    result = ModuleOp([], attributes=dict(module.attributes))
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    return result
+    return _Splitting(module).module(module)
 
 
 class _Splitting(Rebuilder):
@@ -234,12 +227,7 @@ def _in_other_shape(operation: Operation, value: SSAValue, splitting: _Splitting
     type_ = with_element(operation.results[0].type, element_of(value.type))
 
     def make() -> SSAValue:
-        made = type(operation).create(
-            operands=[value],
-            result_types=[type_],
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
-        )
+        made = again(operation, [value], [type_])
         return splitting.emit(made).results[0]
 
     return splitting.shared((operation, value), [value], make)
@@ -278,11 +266,7 @@ def _function(function: FuncOp, splitting: _Splitting) -> None:
         # Blocks that jump to each other keep their pointers as they are.
         splitting.emit(function.clone())
         return
-    made = type(function).create(
-        properties=function.properties.copy(),
-        attributes=function.attributes.copy(),
-        regions=regions,
-    )
+    made = again(function, regions=regions)
     splitting.emit(made)
 
 
@@ -362,11 +346,10 @@ def _for(loop: scf.ForOp, splitting: _Splitting) -> None:
         ]
         splitting.emit(scf.YieldOp(*yielded))
     made = splitting.emit(
-        type(loop).create(
-            operands=[*splitting.values((loop.lb, loop.ub, loop.step)), *firsts],
-            result_types=[first.type for first in firsts],
-            properties=loop.properties.copy(),
-            attributes=loop.attributes.copy(),
+        again(
+            loop,
+            [*splitting.values((loop.lb, loop.ub, loop.step)), *firsts],
+            [first.type for first in firsts],
             regions=[Region(block)],
         )
     )

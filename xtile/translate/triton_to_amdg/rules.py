@@ -13,7 +13,7 @@ from xtile.dialects.triton.encodings.distributed import SliceEncodingAttr
 from xtile.dialects.triton.operation import element_of, shape_of, with_element
 from xtile.dialects.triton.tt.ops import DotOp, FpToFpOp, FuncOp
 from xtile.dialects.triton.tt.ops.products import DotScaledOp
-from xtile.rewrite.rebuilder import RuleTable
+from xtile.rewrite.rebuilder import RuleTable, again
 from xtile.text.value_names import give_name
 from xtile.translate.triton_to_amdg.buffers import as_buffer
 from xtile.translate.triton_to_amdg.choice import Layout, is_elementwise
@@ -31,9 +31,9 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
         type_ = FunctionType.from_lists(
             list(map(lowering.default, given.inputs)), list(map(lowering.default, given.outputs))
         )
-        made = type(function).create(
-            properties={**function.properties, "function_type": type_},
-            attributes=function.attributes.copy(),
+        made = again(
+            function,
+            properties={"function_type": type_},
             regions=[_blocks(function.body, lowering)],
         )
     lowering.emit(made)
@@ -69,11 +69,8 @@ def _as_default(operation: Operation, lowering: Lowering) -> None:
         lowering.in_layout(value, layout_of(lowering.default(value.type)))
         for value in operation.operands
     ]
-    made = type(operation).create(
-        operands=operands,
-        result_types=[lowering.default(result.type) for result in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    made = again(
+        operation, operands, [lowering.default(result.type) for result in operation.results]
     )
     _define(operation, made, lowering)
 
@@ -82,13 +79,10 @@ def _structured(operation: Operation, lowering: Lowering) -> None:
     """A loop or a branch: what it carries has one layout all the time."""
     operands = _in_order(operation.operands, _carriers(operation), lowering)
     regions = [_region(region, lowering) for region in operation.regions]
-    made = type(operation).create(
-        operands=operands,
-        result_types=[
-            with_layout(result.type, lowering.choice.of(result)) for result in operation.results
-        ],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    made = again(
+        operation,
+        operands,
+        [with_layout(result.type, lowering.choice.of(result)) for result in operation.results],
         regions=regions,
     )
     lowering.replace(operation, made)
@@ -129,10 +123,9 @@ def _branch(operation: Operation, lowering: Lowering) -> None:
     own = len(operation.operands) - len(targets)
     operands = _in_order(operation.operands, [*[None] * own, *targets], lowering)
     lowering.emit(
-        type(operation).create(
-            operands=operands,
-            properties=operation.properties.copy(),
-            attributes=operation.attributes.copy(),
+        again(
+            operation,
+            operands,
             successors=[lowering.blocks[block] for block in operation.successors],
         )
     )
@@ -171,7 +164,7 @@ def _with_other_shape(operation: Operation, lowering: Lowering) -> None:
             if name not in ("allow_reorder", "efficient_layout")
         },
         attributes=operation.attributes.copy(),
-        regions=[lowering.region(region) for region in operation.regions],
+        regions=lowering.regions(operation),
     )
     _define(operation, made, lowering)
 

@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, ExtUIOp
 from xtile.dialects.arith.comparisons import CmpIOp
@@ -165,14 +165,7 @@ def compose_scaled(module: ModuleOp, chip: Target) -> ModuleOp:
     products = [each for each in walk(module) if isinstance(each, DotScaledOp)]
     if all(scaled_unit(each, chip) is not None for each in products):
         return module
-    composer = _Composer(module, chip)
-    body = Block()
-    with composer.at_end_of(body):
-        composer.translate_block(module.body.block)
-    result = ModuleOp([], attributes=dict(module.attributes))
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    return result
+    return _Composer(module, chip).module(module)
 
 
 class _Composer(Rebuilder):

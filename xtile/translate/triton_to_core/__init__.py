@@ -7,7 +7,7 @@ from xdsl.ir import Block, Operation
 
 from xtile.rewrite.rebuilder import RuleTable, refuse
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.source import attach_source, source_of
+from xtile.text.source import source_of, with_body
 from xtile.translate.triton_to_core import (
     amd,
     arithmetic,
@@ -72,14 +72,8 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    source = source_of(module)
-    raising = Raising(RULES, source, diagnostics)
+    raising = Raising(RULES, source_of(module), diagnostics)
     body = Block()
     with raising.at_end_of(body):
         kernels.translate_kernels(module, raising)
-    result = ModuleOp([])
-    result.body.detach_block(result.body.block).erase()
-    result.body.add_block(body)
-    if source is not None:
-        attach_source(result, source)
-    return result
+    return with_body(module, body, {})

@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xtile.dialects.xegpu.types import TYPES
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.rebuilder import Rule, again
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_core import raising as form
 from xtile.translate.xegpu_to_core.raising import Barrier, Meaning, Raising
@@ -153,7 +153,7 @@ def _for(operation: scf.ForOp, raising: Raising) -> None:
     region = _ended(raising, old, block, _chosen(ends, kept))
     carried = _chosen(starts, kept)
     types = [value.type for value in carried]
-    new = raising.emit(_again(operation, [*loop.bounds, *carried], types, [region]))
+    new = raising.emit(again(operation, [*loop.bounds, *carried], types, regions=[region]))
     results = iter(new.results)
     # What has been replaced and moves is no result that anybody uses.
     last = [next(results) if keeps else start for keeps, start in zip(kept, starts, strict=True)]
@@ -238,11 +238,11 @@ def _while(operation: scf.WhileOp, raising: Raising) -> None:
     results = _Handed(raising, _end_of(old_before).operands[1:])
     after = Block(arg_types=results.types())
     results.define(old_after.args, after.args)
-    again = _translate_body(raising, old_after, after)
+    carried = _translate_body(raising, old_after, after)
     with raising.at_end_of(after):
-        ends = again.values()
+        ends = carried.values()
     regions = [first, _ended(raising, old_after, after, ends)]
-    new = raising.emit(_again(operation, starts, results.types(), regions))
+    new = raising.emit(again(operation, starts, results.types(), regions=regions))
     results.define(operation.results, new.results)
 
 
@@ -266,25 +266,10 @@ def _if(operation: scf.IfOp, raising: Raising) -> None:
     regions += [Region() for region in operation.regions if not region.blocks]
     types = [type_ for type_, keeps in zip(ends[0].types(), kept, strict=True) if keeps]
     operands = raising.values(operation.operands)
-    new = raising.emit(_again(operation, operands, types, regions))
+    new = raising.emit(again(operation, operands, types, regions=regions))
     results = iter(new.results)
     parts = [next(results) if keeps else pair[0] for keeps, pair in zip(kept, pairs, strict=True)]
     ends[0].define(operation.results, parts)
-
-
-def _again(
-    operation: Operation,
-    operands: Sequence[SSAValue],
-    types: Sequence[Attribute],
-    regions: Sequence[Region],
-) -> Operation:
-    return type(operation).create(
-        operands=operands,
-        result_types=types,
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-        regions=regions,
-    )
 
 
 RULES: dict[str, Rule] = {

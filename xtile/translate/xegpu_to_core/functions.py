@@ -264,7 +264,7 @@ def copy_without_layouts(operation: Operation, raising: Raising) -> None:
                 for name, attribute in operation.attributes.items()
                 if not isinstance(attribute, DistributeLayoutAttr)
             },
-            regions=[raising.region(region) for region in operation.regions],
+            regions=raising.regions(operation),
         ),
     )
 

@@ -12,6 +12,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.effects import may_fail
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
+from xtile.rewrite.rebuilder import again
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.copying import copy
@@ -78,12 +79,7 @@ def _uniform(operation: Operation, trip: Trip) -> None:
 
 
 def _on(operation: Operation, trip: Trip, operands: list[SSAValue]) -> None:
-    new = type(operation).create(
-        operands=operands,
-        result_types=[result.type for result in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
-    )
+    new = again(operation, operands)
     trip.kernel.replace(operation, new)
 
 
@@ -94,11 +90,8 @@ def _vectors(operation: Operation, trip: Trip) -> None:
         operands[0] = kernel.value(operation.operands[0])
     if may_fail(operation):
         operands[1] = _guarded(trip, operands[1])
-    new = type(operation).create(
-        operands=operands,
-        result_types=[VectorType(result.type, trip.shape) for result in operation.results],
-        properties=operation.properties.copy(),
-        attributes=operation.attributes.copy(),
+    new = again(
+        operation, operands, [VectorType(result.type, trip.shape) for result in operation.results]
     )
     for old, result in zip(operation.results, kernel.emit(new).results, strict=True):
         trip.define(old, Tile((result,), old.type, trip.shape))
