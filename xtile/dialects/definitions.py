@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -41,7 +42,9 @@ def program_of(kind: type[IRDLOperation]) -> FormatProgram:
     """What parses and prints an operation that has an assembly format."""
     definition = kind.get_irdl_definition()
     assert definition.assembly_format is not None
-    return FormatProgram.from_str(definition.assembly_format, definition)
+    # As in MLIR, properties that the format does not show stand in its dictionary.
+    options = [*definition.options, ParsePropInAttrDict()]
+    return FormatProgram.from_str(definition.assembly_format, replace(definition, options=options))
 
 
 def _parse(cls: type[OperationT], parser: Parser) -> OperationT:

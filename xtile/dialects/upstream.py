@@ -27,7 +27,6 @@ from xdsl.irdl import (
     IntConstraint,
     IRDLOperation,
     OperandDef,
-    ParsePropInAttrDict,
     PropertyDef,
     ResultDef,
     VerificationContext,
@@ -157,8 +156,6 @@ def completes(
             properties={**known.properties, **(properties or {})},
             traits=OpTraits(lambda: (*known.traits, *traits)),
             accessor_names={**known.accessor_names, **names},
-            # As in MLIR, properties that the format does not show stand in its dictionary.
-            options=[*known.options, ParsePropInAttrDict()],
             assembly_format=None,
             custom_directives={
                 **known.custom_directives,

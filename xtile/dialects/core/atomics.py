@@ -15,7 +15,6 @@ from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
     IRDLOperation,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_operand_def,
@@ -71,7 +70,7 @@ class AtomicRMWOp(IRDLOperation):
     mask = opt_operand_def(Attribute)
     result = result_def(T)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "custom<AtomicKind>($kind) $order $scope $value `,` $memory (`[` $indices^ `]`)? "
@@ -116,7 +115,7 @@ class AtomicCompareAndSwapOp(IRDLOperation):
     mask = opt_operand_def(Attribute)
     result = result_def(T)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$order $scope $expected `,` $value `,` $memory (`[` $indices^ `]`)? (`,` $mask^)? "

@@ -23,7 +23,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -84,7 +83,7 @@ class ScaledContractOp(IRDLOperation):
     result = result_def(SUMS)
 
     traits = traits_def(Pure())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format: ClassVar[str | None] = (
         "$lhs `,` $rhs `,` $acc (`lhs_scale` $lhs_scale^)? (`rhs_scale` $rhs_scale^)? "

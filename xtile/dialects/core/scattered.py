@@ -16,7 +16,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -115,7 +114,7 @@ class GatherLoadOp(IRDLOperation):
     padding = opt_operand_def(Attribute)
     result = result_def(Attribute)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "custom<Ordering>($order, $scope) $memory (`[` $indices^ `]`)? (`,` $mask^)? "
@@ -159,7 +158,7 @@ class ScatterStoreOp(IRDLOperation):
     indices = var_operand_def(INDICES)
     mask = opt_operand_def(Attribute)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "custom<Ordering>($order, $scope) $value `,` $memory (`[` $indices^ `]`)? (`,` $mask^)? "

@@ -23,7 +23,6 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     prop_def,
     result_def,
@@ -127,7 +126,7 @@ class ViewOp(IRDLOperation):
     result = result_def(MemRefType)
 
     traits = traits_def(Pure())
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
 
     assembly_format = (
         "$pointer `to` `offset` `` `:` custom<DynamicIndexList>($offsets, $static_offsets) `,` "

@@ -25,7 +25,6 @@ from xdsl.irdl import (
     BaseAttr,
     IRDLOperation,
     OptPropertyDef,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -106,8 +105,6 @@ class ReallocOp(IRDLOperation):
     dynamic_result_size = opt_operand_def(IndexType())
     alignment = opt_prop_def(IntegerAttr[I64])
     result = result_def(MemRefType)
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = (
         "$source (`(` $dynamic_result_size^ `)`)? attr-dict `:` type($source) `to` type($result)"

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import I64, IndexType, IntegerAttr, MemRefType, Tenso
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     opt_result_def,
@@ -54,8 +53,6 @@ class GatherOp(IRDLOperation):
     alignment = opt_prop_def(IntegerAttr[I64])
     result = result_def(VECTOR_WITH_DIMENSIONS)
 
-    irdl_options = (ParsePropInAttrDict(),)
-
     assembly_format = (
         "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` "
         "type($base) `,` type($indices) `,` type($mask) `,` type($pass_thru) `into` type($result)"
@@ -88,8 +85,6 @@ class ScatterOp(IRDLOperation):
     valueToStore = operand_def(VECTOR_WITH_DIMENSIONS)  # noqa: N815
     alignment = opt_prop_def(IntegerAttr[I64])
     result = opt_result_def(TensorType)
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = (
         "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` "

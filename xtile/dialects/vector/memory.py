@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     OptPropertyDef,
-    ParsePropInAttrDict,
     irdl_to_attr_constraint,
     operand_def,
     opt_prop_def,
@@ -162,8 +161,6 @@ class ExpandLoadOp(IRDLOperation):
     alignment = opt_prop_def(IntegerAttr[I64])
     result = result_def(VECTOR_WITH_DIMENSIONS)
 
-    irdl_options = (ParsePropInAttrDict(),)
-
     assembly_format = (
         "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` "
         "type($base) `,` type($mask) `,` type($pass_thru) `into` type($result)"
@@ -192,8 +189,6 @@ class CompressStoreOp(IRDLOperation):
     mask = operand_def(FIXED_MASK)
     valueToStore = operand_def(VECTOR_WITH_DIMENSIONS)  # noqa: N815
     alignment = opt_prop_def(IntegerAttr[I64])
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = (
         "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` "

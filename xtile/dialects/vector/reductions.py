@@ -14,7 +14,6 @@ from xdsl.dialects.vector import CombiningKindAttr
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     prop_def,
@@ -123,7 +122,6 @@ class ScanOp(IRDLOperation):
     accumulated_value = result_def(I)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = (
         "custom<CombiningKind>($kind) `,` $source `,` $initial_value attr-dict `:` "

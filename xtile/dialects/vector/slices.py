@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import I64, ArrayAttr, IntegerAttr
 from xdsl.irdl import (
     IRDLOperation,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     prop_def,
@@ -63,7 +62,6 @@ class ExtractStridedSliceOp(IRDLOperation):
     result = result_def(VECTOR_WITH_DIMENSIONS)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = "$source attr-dict `:` type($source) `to` type($result)"
 
@@ -108,7 +106,6 @@ class InsertStridedSliceOp(IRDLOperation):
     result = result_def(T)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"
 

@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -53,7 +52,6 @@ class AtomicRMWOp(XeGPUOperation):
     layout = opt_prop_def(LAYOUT)
     result = result_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<AtomicKind>($kind) $tensorDesc `,` $mask `,` $value attr-dict `:` "
         "type($tensorDesc) `,` type($mask) `,` type($value) `->` type($result)"

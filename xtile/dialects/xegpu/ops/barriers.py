@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
-from xdsl.irdl import ParsePropInAttrDict, operand_def, prop_def, result_def
+from xdsl.irdl import operand_def, prop_def, result_def
 
 from xtile.dialects.definitions import op_definition
 from xtile.dialects.xegpu.attributes import FenceScope, FenceScopeAttr, MemorySpace, MemorySpaceAttr
@@ -30,7 +30,6 @@ class AllocNbarrierOp(XeGPUOperation):
 
     nbarrier_num = prop_def(IntegerAttr.constr(i64))
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier_num attr-dict"
 
     def __init__(self, nbarrier_num: int) -> None:
@@ -52,7 +51,6 @@ class InitNbarrierOp(XeGPUOperation):
     participant_thread_num = operand_def(I8)
     result = result_def(NBARRIER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$nbarrier_id `,` $participant_thread_num attr-dict `:` type($nbarrier_id) `,` "
         "type($participant_thread_num) `->` type($result)"
@@ -77,7 +75,6 @@ class NbarrierArriveOp(XeGPUOperation):
 
     nbarrier = operand_def(NBARRIER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
 
     def __init__(self, nbarrier: Operand) -> None:
@@ -97,7 +94,6 @@ class NbarrierWaitOp(XeGPUOperation):
 
     nbarrier = operand_def(NBARRIER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
 
     def __init__(self, nbarrier: Operand) -> None:
@@ -118,7 +114,6 @@ class FenceOp(XeGPUOperation):
     memory_kind = prop_def(MemorySpaceAttr)
     fence_scope = prop_def(FenceScopeAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "`memory_kind` `=` $memory_kind `,` `fence_scope` `=` $fence_scope attr-dict"
 
     def __init__(self, memory_kind: MemorySpace, fence_scope: FenceScope) -> None:

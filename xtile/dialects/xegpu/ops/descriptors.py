@@ -15,7 +15,6 @@ from xdsl.dialects.utils.dynamic_index_list import DynamicIndexList
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_prop_def,
@@ -91,7 +90,7 @@ class CreateNdDescOp(XeGPUOperation):
     const_strides = opt_prop_def(INTEGERS)
     TensorDesc = result_def(TENSOR_DESC)
 
-    irdl_options = (AttrSizedOperandSegments(as_property=True), ParsePropInAttrDict())
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     traits = traits_def(Pure(), GenericFormIf(_has_shape_or_strides_only))
     assembly_format = (
         "$source `` custom<OptionalDynamicIndexList>($offsets, $const_offsets) "
@@ -199,7 +198,6 @@ class UpdateNdOffsetOp(XeGPUOperation):
     const_offsets = prop_def(INTEGERS)
     result = result_def(T)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = (
         "$TensorDesc `,` custom<DynamicIndexList>($offsets, $const_offsets) "
@@ -248,7 +246,6 @@ class CreateDescOp(XeGPUOperation):
     offsets = operand_def(OFFSETS)
     TensorDesc = result_def(TENSOR_DESC)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = (
         "$source `,` $offsets attr-dict `:` type($source) `,` type($offsets) `->` type($TensorDesc)"
@@ -297,7 +294,6 @@ class UpdateOffsetOp(XeGPUOperation):
     offsets = operand_def(OFFSETS)
     result = result_def(T)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$TensorDesc `,` $offsets attr-dict `:` type($TensorDesc) `,` type($offsets)"
 
     def __init__(

@@ -9,7 +9,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -59,7 +58,6 @@ class DpasOp(XeGPUOperation):
     layout_cd = opt_prop_def(LAYOUT)
     result = result_def(DPAS_RESULT)
 
-    irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = (
         "$lhs `,` $rhs (`,` $acc^)? attr-dict `:` type($lhs) `,` type($rhs) (`,` type($acc)^)? "

@@ -12,7 +12,6 @@ from xdsl.ir import Operation
 from xdsl.irdl import (
     EqAttrConstraint,
     IRDLOperation,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -39,7 +38,6 @@ class CompileHintOp(IRDLOperation):
 
     hint = opt_prop_def(StringAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format: ClassVar = "attr-dict"
 
 
@@ -61,7 +59,6 @@ class CreateNbarrierOp(IRDLOperation):
     num_consumers = prop_def(IntegerAttr[I8])
     result = result_def(NbarrierType)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format: ClassVar = (
         "$nbarrier_id `,` $nbarrier_role attr-dict "
         "`:` `(` type($nbarrier_id) `,` type($nbarrier_role) `)` `->` type($result)"
@@ -83,7 +80,6 @@ class MfenceOp(IRDLOperation):
     fence_op = prop_def(StringAttr)
     fence_scope = prop_def(StringAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format: ClassVar = "attr-dict"
 
 

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     prop_def,
     result_def,
@@ -99,7 +98,6 @@ class UpcastMXFPOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$src `,` $scale `fp_type` `=` custom<ScaledElement>($fp_type) attr-dict "
         "`:` type($src) `,` type($scale) `->` type($result)"
@@ -235,7 +233,6 @@ class ScaledUpcastFp4Op(TritonOperation):
     output = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
     )
@@ -340,7 +337,6 @@ class ScaledDowncast(TritonOperation, ABC):
     output = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$input `scale` $scale attr-dict `:` type($input) `,` type($scale) `->` type($output)"
     )

@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -284,7 +283,6 @@ class LocalLoadPackedTransposedOp(TritonOperation):
     token = opt_operand_def(TOKEN)
     result = result_def(TENSOR)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src (`token` $token^)? attr-dict `:` type($src) `->` type($result)"
 
     def __init__(self, src: Operand, result_type: Attribute, token: Operand | None = None) -> None:

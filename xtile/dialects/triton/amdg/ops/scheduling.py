@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -75,7 +74,6 @@ class InstructionSchedHintOp(TritonOperation):
     isBufferLoadsBEnabled = opt_prop_def()  # noqa: N815
     numMMAs = opt_prop_def()  # noqa: N815
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
 
     def __init__(self, variant: SchedHintVariantAttr) -> None:
@@ -98,7 +96,6 @@ class AsyncWaitOp(TritonOperation):
     num_inst = prop_def(I32_NUMBER)
     retToken = result_def(TOKEN)  # noqa: N815
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "($asyncToken^)? attr-dict"
 
     def __init__(self, tokens: Sequence[Operand], num_inst: int) -> None:
@@ -171,7 +168,6 @@ class AsyncTDMIntrinsicWaitOp(TritonOperation):
     count = prop_def(I32_NUMBER)
     retToken = result_def(TOKEN)  # noqa: N815
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "($asyncToken^)? attr-dict"
 
     def __init__(self, tokens: Sequence[Operand], count: int) -> None:
@@ -216,7 +212,6 @@ class InitBarrierOp(TritonOperation):
     alloc = operand_def(MEMDESC)
     count = prop_def(I32_NUMBER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` $count attr-dict `:` type($alloc)"
 
     def __init__(self, alloc: Operand, count: int) -> None:
@@ -271,7 +266,6 @@ class ArriveBarrierOp(TritonOperation):
     count = prop_def(I32_NUMBER)
     result = result_def(i32)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$alloc `,` $count attr-dict `:` type($alloc) `->` type($result)"
 
     def __init__(self, alloc: Operand, count: int) -> None:

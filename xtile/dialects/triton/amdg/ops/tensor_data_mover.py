@@ -18,7 +18,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     BaseAttr,
-    ParsePropInAttrDict,
     SameVariadicOperandSize,
     operand_def,
     opt_operand_def,
@@ -564,7 +563,7 @@ class AsyncTDMFusedCopyGlobalToLocalOp(TritonOperation):
     cache = opt_prop_def(I32_NUMBER)
     token = result_def(TOKEN)
 
-    irdl_options = (SameVariadicOperandSize(), ParsePropInAttrDict())
+    irdl_options = (SameVariadicOperandSize(),)
     assembly_format = "$descs `into` $dests attr-dict `:` type($descs) `->` type($dests)"
 
     def __init__(

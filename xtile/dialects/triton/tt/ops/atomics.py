@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -118,7 +117,6 @@ class AtomicRMWOp(AtomicOperation):
     mask = opt_operand_def(BOOL)
     result = result_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<RMW>($atomic_rmw_op) `,` custom<Semantic>($sem) `,` custom<Scope>($scope) `,` "
         "$ptr `,` $val (`,` $mask^)? attr-dict `:` functional-type(operands, $result)"
@@ -171,7 +169,6 @@ class AtomicCASOp(AtomicOperation):
     val = operand_def(VALUE)
     result = result_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<Semantic>($sem) `,` custom<Scope>($scope) `,` $ptr `,` $cmp `,` $val attr-dict `:` "
         "functional-type(operands, $result)"
@@ -218,7 +215,6 @@ class AtomicLoadOp(AtomicOperation):
     mask = opt_operand_def(BOOL)
     result = result_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<Semantic>($sem) `,` custom<Scope>($scope) `,` $ptr (`,` $mask^)? attr-dict `:` "
         "functional-type(operands, $result)"
@@ -263,8 +259,6 @@ class AtomicStoreOp(AtomicOperation):
     ptr = operand_def(POINTER)
     value = operand_def(VALUE)
     mask = opt_operand_def(BOOL)
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(
         self,
@@ -329,7 +323,6 @@ class AtomicPollOp(AtomicOperation):
     timeout = opt_operand_def(i64)
     result = result_def(BOOL)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<Semantic>($sem) `,` custom<Scope>($scope) `,` $ptr `,` $expected "
         "(`timeout` $timeout^)? attr-dict `:` type($ptr) `,` type($expected) `->` type($result)"

@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     SameVariadicOperandSize,
     operand_def,
     opt_prop_def,
@@ -397,7 +396,6 @@ class DescriptorGatherOp(TritonOperation):
     y_offset = operand_def(i32)
     result = result_def(TENSOR)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$desc `[` $x_offsets `,` $y_offset `]` attr-dict `:` functional-type(operands, results)"
     )
@@ -431,7 +429,6 @@ class DescriptorScatterOp(TritonOperation):
     y_offset = operand_def(i32)
     src = operand_def(TENSOR)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$desc `[` $x_offsets `,` $y_offset `]` `,` $src attr-dict `:` type(operands)"
 
     def __init__(self, desc: Operand, x_offsets: Operand, y_offset: Operand, src: Operand) -> None:

@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     prop_def,
     result_def,
@@ -53,7 +52,6 @@ class ExternElementwiseOp(TritonOperation):
     pure = prop_def(IntegerAttr)
     result = result_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "operands attr-dict `:` functional-type(operands, $result)"
 
     def __init__(
@@ -102,8 +100,6 @@ class ElementwiseInlineAsmOp(TritonOperation):
     packed_element = prop_def(IntegerAttr.constr(i32))
     args = var_operand_def()
     result = var_result_def(VALUE)
-
-    irdl_options = (ParsePropInAttrDict(),)
 
     def __init__(
         self,
@@ -185,7 +181,6 @@ class PrintOp(TritonOperation):
     isSigned = prop_def(DenseArrayBase.constr(i32))  # noqa: N815
     args = var_operand_def(VALUE)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$prefix attr-dict (`:` $args^ `:` type($args))?"
 
     def __init__(
@@ -221,7 +216,6 @@ class AssertOp(TritonOperation):
     condition = operand_def(BOOL)
     message = prop_def(StringAttr)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$condition `,` $message attr-dict `:` type($condition)"
 
     def __init__(self, condition: Operand, message: str) -> None:

@@ -23,7 +23,6 @@ from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     lazy_traits_def,
     opt_prop_def,
     prop_def,
@@ -252,7 +251,6 @@ class CallOp(TritonOperation):
     res = var_result_def()
 
     traits = traits_def(_CalleeExists())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$callee `(` $arguments `)` attr-dict `:` functional-type($arguments, $res)"
 
     def __init__(

@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import Float32Type, IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_prop_def,
@@ -56,7 +55,6 @@ class FpToFpOp(TritonOperation):
     result = result_def(FLOAT)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$src attr-dict (`,` `rounding` `=` custom<Rounding>($rounding)^)? "
         "`:` type($src) `->` type($result)"
@@ -103,7 +101,6 @@ class ClampFOp(TritonOperation):
     result = result_def(_SAME_FLOAT)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$x `,` $min `,` $max `,` `propagateNan` `=` custom<Nan>($propagateNan) attr-dict "
         "`:` type($result)"

@@ -12,7 +12,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, TensorType, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     prop_def,
     result_def,
     traits_def,
@@ -35,7 +34,6 @@ class GridOperation(TritonOperation, ABC):
     result = result_def(I32)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "custom<Axis>($axis) attr-dict `:` type($result)"
     custom_directives: ClassVar = (Axis,)
 
@@ -93,7 +91,6 @@ class MakeRangeOp(TritonOperation):
     result = result_def(INTEGER_TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, start: int, end: int, result_type: Attribute | None = None) -> None:

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     opt_operand_def,
@@ -160,7 +159,6 @@ class ExpandDimsOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def __init__(self, src: Operand, axis: int, result_type: Attribute | None = None) -> None:
@@ -202,7 +200,6 @@ class ReshapeOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$src (`allow_reorder` $allow_reorder^)? (`efficient_layout` $efficient_layout^)? "
         "attr-dict `:` type($src) `->` type($result)"
@@ -417,7 +414,6 @@ class TransOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def __init__(
@@ -469,7 +465,6 @@ class GatherOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src `[` $indices `]` attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, src: Operand, indices: Operand, axis: int) -> None:

@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i32
 from xdsl.ir import Operation
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -75,7 +74,6 @@ class AsyncWaitOp(TritonOperation):
     num = prop_def(I32_NUMBER)
     retToken = result_def(TOKEN)  # noqa: N815
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "($asyncToken^)? attr-dict"
 
     def __init__(self, tokens: Sequence[Operand], num: int) -> None:

@@ -16,7 +16,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -55,7 +54,6 @@ class ConvertLayoutOp(TritonOperation):
     result = result_def(TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def __init__(self, src: Operand, result_type: Attribute) -> None:
@@ -88,7 +86,6 @@ class Fp4ToFpOp(TritonOperation):
     result = result_def(FLOAT_TENSOR)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def __init__(self, src: Operand, axis: int, result_type: Attribute) -> None:

@@ -11,7 +11,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     opt_operand_def,
     opt_prop_def,
@@ -60,7 +59,6 @@ class LocalAllocOp(TritonOperation):
     alignment = opt_prop_def(I32_NUMBER)
     result = result_def(MEMDESC)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "($src^)? attr-dict `:` functional-type(operands, results)"
 
     def __init__(
@@ -182,7 +180,6 @@ class LocalGatherOp(TritonOperation):
     token = opt_operand_def(TOKEN)
     result = result_def(TENSOR)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$src `[` $indices `]` (`token` $token^)? attr-dict `:` type($src) `,` type($indices) "
         "`->` type($result)"
@@ -229,7 +226,6 @@ class LocalScatterOp(TritonOperation):
     axis = prop_def(I32_NUMBER)
     token = opt_operand_def(TOKEN)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "$dst `[` $indices `]` `,` $values (`token` $token^)? attr-dict `:` type($dst) `,` "
         "type($indices) `,` type($values)"
@@ -278,7 +274,6 @@ class LocalAtomicScatterRMWOp(TritonOperation):
     axis = prop_def(I32_NUMBER)
     result = result_def(TENSOR)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = (
         "custom<RMW>($atomic_rmw_op) `,` $dst `[` $indices `]` `,` $values (`,` $mask^)? attr-dict "
         "`:` functional-type(operands, results)"

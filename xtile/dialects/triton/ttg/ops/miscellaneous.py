@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, StringAttr, UnitAttr, i
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    ParsePropInAttrDict,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -163,7 +162,6 @@ class GlobalScratchAllocOp(TritonOperation):
     shared_cluster_state = opt_prop_def(UnitAttr)
     result = result_def(SCALAR_POINTER)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict `:` type($result)"
 
     def __init__(self, nbytes: int, alignment: int, result_type: Attribute) -> None:
@@ -205,7 +203,6 @@ class InlineAsmOp(TritonOperation):
     args = var_operand_def(AnyAttr())
     result = var_result_def(AnyAttr())
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$asm_string attr-dict ($args^)? `:` functional-type($args, $result)"
 
     def __init__(

@@ -14,7 +14,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import (
-    ParsePropInAttrDict,
     operand_def,
     prop_def,
     result_def,
@@ -294,7 +293,6 @@ class MemDescTransOp(ViewOperation):
     order = prop_def(I32_NUMBERS)
     result = result_def(MEMDESC)
 
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "$src attr-dict `:` type($src) `->` type($result)"
 
     def __init__(self, src: Operand, order: Sequence[int], result_type: MemDescType) -> None:

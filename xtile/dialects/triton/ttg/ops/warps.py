@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import (
     AnyAttr,
-    ParsePropInAttrDict,
     opt_prop_def,
     prop_def,
     region_def,
@@ -157,7 +156,6 @@ class WarpIdOp(TritonOperation):
     result = result_def(i32)
 
     traits = traits_def(Pure())
-    irdl_options = (ParsePropInAttrDict(),)
     assembly_format = "attr-dict"
 
     def __init__(self) -> None:
