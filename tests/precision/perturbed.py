@@ -17,17 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from xdsl.ir import Attribute, Operation
 
-from tests.precision.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
-from xtile.checking.tolerances import (
-    SUMS,
-    TOLERANCES,
-    Tolerance,
+from tests.precision.distances import (
     is_inexact,
     largest_sum,
     sum_may_overflow,
     sum_tolerance,
     unit_in_last_place,
 )
+from tests.precision.wide_sums import WideSum, array_of, changed_type, is_atomic, summed_type
+from xtile.checking.tolerances import SUMS, TOLERANCES, Tolerance
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixAtomicUpdate
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.ops.memory import AtomicUpdateOperation

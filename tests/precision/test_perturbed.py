@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import xtile
+from tests.precision.distances import unit_in_last_place
 from tests.precision.perturbed import Overflow, has_orders, is_determined, launch_perturbed
 from tests.seeds import fresh_generator
-from xtile.checking.tolerances import TOLERANCES, unit_in_last_place
+from xtile.checking.tolerances import TOLERANCES
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import F32
 from xtile.semantics.arguments import MemrefArgument

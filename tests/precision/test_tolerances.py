@@ -6,15 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.precision.distances import is_inexact, sum_tolerance, unit_in_last_place, unit_roundoff
 from tests.seeds import fresh_generator
-from xtile.checking.tolerances import (
-    SUMS,
-    TOLERANCES,
-    is_inexact,
-    sum_tolerance,
-    unit_in_last_place,
-    unit_roundoff,
-)
+from xtile.checking.tolerances import SUMS, TOLERANCES
 from xtile.dialects.tensorlang.ops import OPERATIONS
 from xtile.dialects.tensorlang.types import (
     BF16,

@@ -13,8 +13,9 @@ from tests.backends.intel.agreement import ONE_GROUP, Launch
 from tests.backends.intel.every_type.scalars import LOOPS, SIZE, arithmetic_kernels
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.operands import Numbers, pairs
+from tests.precision.distances import is_inexact, unit_in_last_place
 from tests.seeds import SEED_VARIABLE, fresh_seed
-from xtile.checking.tolerances import TOLERANCES, is_inexact, unit_in_last_place
+from xtile.checking.tolerances import TOLERANCES
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import MemrefType, is_number
 from xtile.semantics import engine

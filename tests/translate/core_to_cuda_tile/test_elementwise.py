@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from tests.precision.distances import unit_in_last_place
 from tests.samples import one_of
 from tests.transforms.distribute.kernels import printed
 from tests.translate.core_to_cuda_tile.entries import lowered, tile_kernel
@@ -21,7 +22,6 @@ from tests.translate.core_to_cuda_tile.tile_functions import (
     unwritten,
 )
 from tests.translate.xegpu_to_spirv.elementwise_kernels import FLOATS, INTEGERS, operands
-from xtile.checking.tolerances import unit_in_last_place
 from xtile.dialects.tensorlang.types import BF16, F16, F32, F64
 from xtile.text.diagnostics import DiagnosticError
 

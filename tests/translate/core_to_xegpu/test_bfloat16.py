@@ -10,8 +10,8 @@ import pytest
 
 import xtile
 from tests.mlir_opt import run_mlir_opt
+from tests.precision.distances import sum_tolerance
 from tests.seeds import fresh_generator
-from xtile.checking.tolerances import sum_tolerance
 from xtile.dialects.tensorlang.types import BF16
 
 PIPELINE = "--gpu-lower-to-xevm-pipeline=xegpu-op-level=lane zebin-chip=pvc binary-format=isa"

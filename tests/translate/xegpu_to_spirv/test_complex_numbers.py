@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.precision.distances import unit_in_last_place
 from tests.seeds import SEED_VARIABLE, fresh_seed
 from tests.semantics.upstream.kernels import DTYPES
 from tests.translate.xegpu_to_spirv.elementwise_kernels import BLOCK, COUNT, on_numbers
@@ -20,7 +21,6 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.checking.tolerances import unit_in_last_place
 from xtile.dialects.tensorlang.types import C32, C64
 
 _UNITS = {

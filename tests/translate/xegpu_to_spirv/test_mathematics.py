@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tests.precision.distances import unit_in_last_place
 from tests.seeds import SEED_VARIABLE, fresh_seed
 from tests.semantics.upstream.kernels import DTYPES
 from tests.translate.xegpu_to_spirv.elementwise_kernels import (
@@ -31,7 +32,6 @@ from tests.translate.xegpu_to_spirv.lane_kernels import (
     unwritten,
     validate,
 )
-from xtile.checking.tolerances import unit_in_last_place
 from xtile.dialects.tensorlang.types import BF16, F16, F32, F64
 
 _ULPS: dict[str, tuple[float, float]] = {
