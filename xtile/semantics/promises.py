@@ -1,15 +1,17 @@
-"""Tells an observer of what an operation promises, but does not keep."""
+"""Assertions, and what an operation promises, but does not keep."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
 from xtile.semantics.compiler import Compiler, Step
+from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Number, shape_of
 from xtile.semantics.values import Array, Value, with_axes
@@ -29,6 +31,20 @@ def element_position(flat: int, shape: tuple[int, ...]) -> str:
         return "the value"
     index = np.unravel_index(flat, shape)
     return f"element [{', '.join(str(int(each)) for each in index)}]"
+
+
+def assertion(operation: Operation, compiler: Compiler) -> Step:
+    """Stops where a condition does not hold, with the message of the operation."""
+    (condition,) = compiler.slots(operation.operands)
+    message = cast("StringAttr", operation.properties["message"]).data
+
+    def step(state: State) -> None:
+        holds = np.asanyarray(state.values[condition])
+        if not holds.all():
+            position = element_position(int(np.argmin(holds)), holds.shape)
+            raise UnlocatedError(f"the assertion does not hold for {position}: {message}")
+
+    return step
 
 
 def report_broken_promise(state: State, operation: Operation, broken: Array, message: str) -> None:

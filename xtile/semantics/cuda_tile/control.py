@@ -9,17 +9,14 @@ Source: CUDA Tile IR specification, "Operations", "Control Flow"; NVIDIA/cuda-ti
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, Region
 
 from xtile.semantics.compiler import Body, Compiler, Handler, Step
 from xtile.semantics.cuda_tile.memory import free
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_position
+from xtile.semantics.promises import assertion
 from xtile.semantics.state import State
 from xtile.semantics.unspecified import copy
 from xtile.semantics.upstream.constants import has_flag
@@ -202,21 +199,8 @@ def _loop(operation: Operation, compiler: Compiler) -> Step:
     return step
 
 
-def _assert(operation: Operation, compiler: Compiler) -> Step:
-    (condition,) = compiler.slots(operation.operands)
-    message = cast("StringAttr", operation.properties["message"]).data
-
-    def step(state: State) -> None:
-        holds = np.asanyarray(state.values[condition])
-        if not holds.all():
-            position = element_position(int(np.argmin(holds)), holds.shape)
-            raise UnlocatedError(f"the assertion does not hold for {position}: {message}")
-
-    return step
-
-
 HANDLERS: dict[str, Handler] = {
-    "cuda_tile.assert": _assert,
+    "cuda_tile.assert": assertion,
     "cuda_tile.for": _for,
     "cuda_tile.if": _if,
     "cuda_tile.loop": _loop,

@@ -12,8 +12,7 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr
 
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_position
+from xtile.semantics.promises import assertion
 from xtile.semantics.state import State
 from xtile.semantics.triton.tensors import integer_property, integers_property, number_in
 from xtile.semantics.upstream.elementwise import constant
@@ -39,19 +38,6 @@ def _make_range(operation: Any, compiler: Compiler) -> Step:
     start, end = (integer_property(operation, name) for name in ("start", "end"))
     numbers = number_in(operation.result).wrapped(np.arange(start, end, dtype=np.int64))
     return constant(operation, compiler, numbers)
-
-
-def _assert(operation: Any, compiler: Compiler) -> Step:
-    condition = compiler.slot(operation.condition)
-    message = cast("StringAttr", operation.properties["message"]).data
-
-    def step(state: State) -> None:
-        holds = np.asanyarray(state.values[condition])
-        if not holds.all():
-            position = element_position(int(np.argmin(holds)), holds.shape)
-            raise UnlocatedError(f"the assertion does not hold for {position}: {message}")
-
-    return step
 
 
 def _print(operation: Any, compiler: Compiler) -> Step:
@@ -109,7 +95,7 @@ def nothing(operation: Any, compiler: Compiler) -> Step:
 
 
 HANDLERS: dict[str, Handler] = {
-    "tt.assert": _assert,
+    "tt.assert": assertion,
     "tt.get_num_programs": _get_num_programs,
     "tt.get_program_id": _get_program_id,
     "tt.grid_dependency_launch_dependents": nothing,

@@ -50,6 +50,24 @@ def print_member(printer: Printer, enumeration: type[IntEnum], attribute: Attrib
     printer.print_string(keyword(enumeration(attribute.value.data)))
 
 
+def parse_order(parser: Parser) -> dict[str, Attribute]:
+    """Reads what an atomic access orders, and for whom: `acq_rel, gpu, `."""
+    sem = parse_member(parser, enumerations.MemSemantic)
+    parser.parse_punctuation(",")
+    scope = parse_member(parser, enumerations.MemSyncScope)
+    parser.parse_punctuation(",")
+    return {"sem": sem, "scope": scope}
+
+
+def print_order(printer: Printer, sem: Attribute, scope: Attribute) -> None:
+    """Prints what an atomic access orders, and for whom: ` acq_rel, gpu,`."""
+    printer.print_string(" ")
+    print_member(printer, enumerations.MemSemantic, sem)
+    printer.print_string(", ")
+    print_member(printer, enumerations.MemSyncScope, scope)
+    printer.print_string(",")
+
+
 class EnumKeyword(CustomDirective, ABC):
     """A property that is a keyword in the text."""
 

@@ -6,6 +6,8 @@ Source: MLIR (LLVM 22), `XeGPUOps.td`, `alloc_nbarrier`, `init_nbarrier`, `nbarr
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 from xdsl.irdl import operand_def, prop_def, result_def
@@ -62,8 +64,19 @@ class InitNbarrierOp(XeGPUOperation):
         )
 
 
+class NbarrierOperation(XeGPUOperation, ABC):
+    """What a thread does at a named barrier."""
+
+    nbarrier = operand_def(NBARRIER)
+
+    assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
+
+    def __init__(self, nbarrier: Operand) -> None:
+        super().__init__(operands=[nbarrier])
+
+
 @op_definition
-class NbarrierArriveOp(XeGPUOperation):
+class NbarrierArriveOp(NbarrierOperation):
     """Signals that this thread has come to a named barrier.
 
     ```
@@ -73,16 +86,9 @@ class NbarrierArriveOp(XeGPUOperation):
 
     name = "xegpu.nbarrier_arrive"
 
-    nbarrier = operand_def(NBARRIER)
-
-    assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
-
-    def __init__(self, nbarrier: Operand) -> None:
-        super().__init__(operands=[nbarrier])
-
 
 @op_definition
-class NbarrierWaitOp(XeGPUOperation):
+class NbarrierWaitOp(NbarrierOperation):
     """Waits until all threads have come to a named barrier.
 
     ```
@@ -91,13 +97,6 @@ class NbarrierWaitOp(XeGPUOperation):
     """
 
     name = "xegpu.nbarrier_wait"
-
-    nbarrier = operand_def(NBARRIER)
-
-    assembly_format = "$nbarrier attr-dict `:` type($nbarrier)"
-
-    def __init__(self, nbarrier: Operand) -> None:
-        super().__init__(operands=[nbarrier])
 
 
 @op_definition

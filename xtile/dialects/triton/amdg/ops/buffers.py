@@ -52,7 +52,13 @@ from xtile.dialects.triton.tt.enumerations import (
     keyword,
     number,
 )
-from xtile.dialects.triton.tt.keywords import parse_member, print_member, verify_member
+from xtile.dialects.triton.tt.keywords import (
+    parse_member,
+    parse_order,
+    print_member,
+    print_order,
+    verify_member,
+)
 from xtile.dialects.triton.tt.ops.memory import CachedOperation, parse_cache_clauses
 from xtile.dialects.triton.tt.types import (
     CachePolicyAttr,
@@ -490,24 +496,6 @@ class BufferAtomicOperation(BufferOperation, ABC):
             )
 
 
-def _parse_order(parser: Parser) -> dict[str, Attribute]:
-    """Reads `acq_rel, gpu, `."""
-    sem = parse_member(parser, MemSemantic)
-    parser.parse_punctuation(",")
-    scope = parse_member(parser, MemSyncScope)
-    parser.parse_punctuation(",")
-    return {"sem": sem, "scope": scope}
-
-
-def _print_order(printer: Printer, operation: BufferAtomicOperation) -> None:
-    """Prints ` acq_rel, gpu,`."""
-    printer.print_string(" ")
-    print_member(printer, MemSemantic, operation.sem)
-    printer.print_string(", ")
-    print_member(printer, MemSyncScope, operation.scope)
-    printer.print_string(",")
-
-
 @op_definition
 class BufferAtomicRMWOp(BufferAtomicOperation):
     """Updates memory at offsets where the mask is true, and gives what was there before.
@@ -559,7 +547,7 @@ class BufferAtomicRMWOp(BufferAtomicOperation):
     def parse(cls, parser: Parser) -> Self:
         update = parse_member(parser, RMWOp)
         parser.parse_punctuation(",")
-        order = _parse_order(parser)
+        order = parse_order(parser)
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         place = _parse_place(parser)
@@ -586,7 +574,7 @@ class BufferAtomicRMWOp(BufferAtomicOperation):
         printer.print_string(" ")
         print_member(printer, RMWOp, self.atomic_rmw_op)
         printer.print_string(",")
-        _print_order(printer, self)
+        print_order(printer, self.sem, self.scope)
         print_values(printer, [self.value])
         printer.print_string(", ")
         _print_place(printer, self)
@@ -658,7 +646,7 @@ class BufferAtomicCASOp(BufferAtomicOperation):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        order = _parse_order(parser)
+        order = parse_order(parser)
         cmp = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         val = parser.parse_unresolved_operand()
@@ -680,7 +668,7 @@ class BufferAtomicCASOp(BufferAtomicOperation):
 
     @override
     def print(self, printer: Printer) -> None:
-        _print_order(printer, self)
+        print_order(printer, self.sem, self.scope)
         print_values(printer, [self.cmp, self.val])
         printer.print_string(", ")
         _print_place(printer, self)

@@ -42,8 +42,8 @@ from xtile.dialects.triton.tt.keywords import (
     RMW,
     Scope,
     Semantic,
-    parse_member,
-    print_member,
+    parse_order,
+    print_order,
     verify_member,
 )
 from xtile.dialects.triton.versions import V3_9, Release
@@ -74,24 +74,6 @@ class AtomicOperation(TritonOperation, ABC):
 
 def _order(sem: MemSemantic, scope: MemSyncScope) -> dict[str, Attribute | None]:
     return {"sem": number(sem), "scope": number(scope)}
-
-
-def _parse_order(parser: Parser) -> dict[str, Attribute]:
-    """Reads `acq_rel, gpu, `."""
-    sem = parse_member(parser, MemSemantic)
-    parser.parse_punctuation(",")
-    scope = parse_member(parser, MemSyncScope)
-    parser.parse_punctuation(",")
-    return {"sem": sem, "scope": scope}
-
-
-def _print_order(printer: Printer, operation: AtomicOperation) -> None:
-    """Prints ` acq_rel, gpu,`."""
-    printer.print_string(" ")
-    print_member(printer, MemSemantic, operation.sem)
-    printer.print_string(", ")
-    print_member(printer, MemSyncScope, operation.scope)
-    printer.print_string(",")
 
 
 def _verify_mask(mask: SSAValue | None, value: Attribute) -> None:
@@ -274,7 +256,7 @@ class AtomicStoreOp(AtomicOperation):
     @classmethod
     @override
     def parse(cls, parser: Parser) -> Self:
-        order = _parse_order(parser)
+        order = parse_order(parser)
         ptr = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         operands = [ptr, parser.parse_unresolved_operand(), *parse_more_operands(parser, 1)]
@@ -292,7 +274,7 @@ class AtomicStoreOp(AtomicOperation):
 
     @override
     def print(self, printer: Printer) -> None:
-        _print_order(printer, self)
+        print_order(printer, self.sem, self.scope)
         print_values(printer, self.operands)
         print_attributes(printer, self, ["sem", "scope"])
         print_types(printer, [self.ptr.type])
