@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from types import ModuleType
 
 import pytest
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import ModuleOp, StringAttr, i32, i64
 from xdsl.dialects.test import TestOp as Op
 from xdsl.dialects.test import TestPureOp as PureOp
 from xdsl.ir import Block, Operation, Region
 
-from xtile.rewrite.rebuilder import Rebuilder, Rule, RuleTable, copy, refuse
+from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.rebuilder import Rebuilder, Rule, RuleTable, again, copy, refuse
 from xtile.text.diagnostics import DiagnosticError
 
 
@@ -40,6 +41,34 @@ def test_copies_are_on_what_operands_have_become() -> None:
     assert new_first is not first
     assert new_inner.operands[0] is new_first.results[0]
     assert not new_outer.regions[1].blocks
+
+
+def test_an_operation_again_keeps_what_is_not_given() -> None:
+    name, other = StringAttr("name"), StringAttr("other")
+    first = Op(result_types=[i32])
+    old = Op(first.results, [i32], {"note": name}, {"prop1": name, "prop2": name}, [Region()])
+    same, changed = again(old), again(old, first.results, [i64], properties={"prop2": other})
+    assert (len(same.operands), same.result_types, len(same.regions)) == (0, (i32,), 0)
+    assert same.properties == old.properties
+    assert (list(changed.operands), changed.result_types) == (list(first.results), (i64,))
+    assert changed.properties == {"prop1": name, "prop2": other}
+    assert changed.attributes == old.attributes == {"note": name}
+    assert old.properties["prop2"] is name
+    changed.attributes["note"] = other
+    assert old.attributes["note"] is name
+
+
+def test_a_module_has_its_operations_translated_and_its_attributes() -> None:
+    module = ModuleOp([Op()], {"note": StringAttr("kept")})
+    rebuilder = Rebuilder(RuleTable({Op.name: _double}), "another language")
+    assert [each.name for each in rebuilder.module(module).ops] == [Op.name, Op.name]
+    assert rebuilder.module(module).attributes == module.attributes
+    assert not rebuilder.module(module, {}).attributes
+
+
+def test_without_a_kernel_that_is_chosen_a_module_stays_itself() -> None:
+    module = ModuleOp([Op()])
+    assert with_kernels_replaced(module, lambda kernel: True, lambda kernel: kernel) is module
 
 
 @pytest.mark.parametrize("rules", [RuleTable(), RuleTable({Op.name: refuse}, otherwise=copy)])
