@@ -96,6 +96,30 @@ def test_loads_of_blocks(name: str, load: str, at: str, type: str) -> None:
     assert "xegpu." not in text
 
 
+@pytest.mark.parametrize("name", LEVELS)
+def test_indices_of_affine_maps(name: str) -> None:
+    """Positions that maps give; a number of a work-item that nothing uses is no hindrance."""
+    level = Level(name)
+    descriptor = f"!xegpu.tensor_desc<8x16xf32{level.of_type}>"
+    text = kernel(
+        "%m: memref<37x50xf32>, %o: memref<37x50xf32>, %n: index",
+        f"""%unused = gpu.thread_id x
+        %i = gpu.block_id x
+        %row = affine.apply affine_map<(d0) -> ((d0 * 24 - 3) mod 19 + d0 floordiv 2)>(%i)
+        %column = affine.min affine_map<(d0)[s0] -> (d0 * 16 - 5, s0 ceildiv 3)>(%i)[%n]
+        %first = affine.max affine_map<()[s0] -> (0, s0)>()[%column]
+        %t = xegpu.create_nd_tdesc %m : memref<37x50xf32> -> {descriptor}
+        %u = xegpu.create_nd_tdesc %o : memref<37x50xf32> -> {descriptor}
+        %v = xegpu.load_nd %t[%row, %first]{level.marked()} : {descriptor} -> vector<8x16xf32>
+        xegpu.store_nd %v, %u[%row, %first]{level.marked()} : vector<8x16xf32>, {descriptor}""",
+        aliases=level.aliases,
+        attributes="known_block_size = array<i32: 16, 1, 1>",
+    )
+    matrix, out = random_array(fresh_generator(), (37, 50), "f32"), undefined((37, 50), "f32")
+    core = check(text, [matrix, out, 40], (3, 1, 1), on_opencl=True)
+    assert "affine." not in core
+
+
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 @pytest.mark.parametrize("load", PACKED)
 @pytest.mark.parametrize("name", LEVELS)

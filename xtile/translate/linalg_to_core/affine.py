@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any, cast
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IntegerAttr, i1
@@ -19,39 +18,21 @@ from xtile.dialects.linalg.structure import is_structured
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.scf.ops import YieldOp
 from xtile.dialects.walk import walk
+from xtile.rewrite.affine_numbers import RULES as NUMBER_RULES
+from xtile.rewrite.affine_numbers import affine_number, affine_numbers, known
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
 from xtile.translate.linalg_to_core.kernel import Kernel
 
 
-def _numbers(map_: AffineMap, operands: Sequence[SSAValue], kernel: Kernel) -> list[Index]:
-    """What a map gives for some values of the source."""
-    values = [kernel.known(value) for value in kernel.values(operands)]
-    dims, symbols = values[: map_.num_dims], values[map_.num_dims :]
-    return [kernel.number(result, dims, symbols) for result in map_.results]
-
-
-def _map_of(operation: Operation, name: str = "map") -> AffineMap:
-    return cast("Any", operation.properties[name]).data
-
-
-def _combined(combine: Callable[[Kernel, Index, Index], Index]) -> Rule:
-    def rule(operation: Operation, kernel: Kernel) -> None:
-        numbers = _numbers(_map_of(operation), operation.operands, kernel)
-        number = reduce(lambda a, b: combine(kernel, a, b), numbers)
-        kernel.define(operation.results[0], kernel.as_value(number))
-
-    return rule
-
-
 def _load(operation: affine.LoadOp, kernel: Kernel) -> None:
-    at = _numbers(operation.map.data, operation.indices, kernel)
+    at = affine_numbers(kernel, operation.map.data, operation.indices)
     kernel.define(operation.result, kernel.load(kernel.value(operation.memref), at))
 
 
 def _store(operation: affine.StoreOp, kernel: Kernel) -> None:
-    at = _numbers(operation.map.data, operation.indices, kernel)
+    at = affine_numbers(kernel, operation.map.data, operation.indices)
     kernel.store(kernel.value(operation.value), kernel.value(operation.memref), at)
 
 
@@ -61,8 +42,8 @@ def _for(operation: affine.ForOp, kernel: Kernel) -> None:
             "all work-items execute this loop alike, one turn after another; affine.parallel says "
             "that turns are independent, and lets work-items share them"
         )
-    lower = _numbers(operation.lowerBoundMap.data, operation.lowerBoundOperands, kernel)
-    upper = _numbers(operation.upperBoundMap.data, operation.upperBoundOperands, kernel)
+    lower = affine_numbers(kernel, operation.lowerBoundMap.data, operation.lowerBoundOperands)
+    upper = affine_numbers(kernel, operation.upperBoundMap.data, operation.upperBoundOperands)
     first, last = reduce(kernel.larger, lower), reduce(kernel.smaller, upper)
     stride = operation.step.value.data
     old = operation.body.block
@@ -90,11 +71,11 @@ _PREDICATES = {AffineConstraintKind.ge: "sge", AffineConstraintKind.le: "sle"}
 
 def _if(operation: affine.IfOp, kernel: Kernel) -> None:
     condition: AffineSet = operation.condition.data
-    values = [kernel.known(value) for value in kernel.values(operation.args)]
+    values = [known(value) for value in kernel.values(operation.args)]
     dims, symbols = values[: condition.num_dims], values[condition.num_dims :]
     holds: SSAValue | None = None
     for each in condition.constraints:
-        left, right = (kernel.number(side, dims, symbols) for side in (each.lhs, each.rhs))
+        left, right = (affine_number(kernel, side, dims, symbols) for side in (each.lhs, each.rhs))
         one = kernel.compare(_PREDICATES.get(each.kind, "eq"), left, right)
         holds = kernel.both(holds, one)
     if holds is None:
@@ -180,20 +161,19 @@ def _bounds(
     combine: Callable[[Index, Index], Index],
     kernel: Kernel,
 ) -> list[Index]:
-    values = [kernel.known(value) for value in kernel.values(operands)]
+    values = [known(value) for value in kernel.values(operands)]
     dims, symbols = values[: map_.num_dims], values[map_.num_dims :]
     return [
-        reduce(combine, [kernel.number(each, dims, symbols) for each in group]) for group in groups
+        reduce(combine, [affine_number(kernel, each, dims, symbols) for each in group])
+        for group in groups
     ]
 
 
 RULES: Mapping[str, Rule] = {
-    "affine.apply": _combined(lambda kernel, a, b: a),
+    **NUMBER_RULES,
     "affine.for": _for,
     "affine.if": _if,
     "affine.load": _load,
-    "affine.max": _combined(lambda kernel, a, b: kernel.larger(a, b)),
-    "affine.min": _combined(lambda kernel, a, b: kernel.smaller(a, b)),
     "affine.parallel": _parallel,
     "affine.store": _store,
     "affine.yield": _yield,

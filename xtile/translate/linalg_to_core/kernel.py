@@ -1,4 +1,4 @@
-"""What the rules share: numbers of affine maps, and points that work-items take in turn."""
+"""What the rules share: points that work-items take in turn."""
 
 from __future__ import annotations
 
@@ -8,14 +8,6 @@ from contextlib import contextmanager
 from xdsl.dialects import arith, complex
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, ComplexType, FloatAttr, IndexType
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.ir.affine import (
-    AffineBinaryOpExpr,
-    AffineBinaryOpKind,
-    AffineConstantExpr,
-    AffineDimExpr,
-    AffineExpr,
-    AffineSymExpr,
-)
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.subgroup import ParallelOp
@@ -24,7 +16,6 @@ from xtile.dialects.gpu.indices import BlockDimOp, ThreadIdOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.scf.ops import YieldOp
 from xtile.rewrite.emitter import Emitter
-from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 
 
@@ -43,55 +34,6 @@ class Kernel(Emitter):
             return self.constant(1, type)
         parts = [FloatAttr(value, type.element_type) for value in (1.0, 0.0)]
         return self.emit(complex.ConstantOp(ArrayAttr(parts), type)).results[0]
-
-    def known(self, value: SSAValue) -> Index:
-        """A value, or the number that it certainly is."""
-        number = constant_of(value)
-        return value if number is None else number
-
-    def number(
-        self, expression: AffineExpr, dims: Sequence[Index], symbols: Sequence[Index] = ()
-    ) -> Index:
-        """What an affine expression gives.
-
-        Args:
-            expression: The expression.
-            dims: The values of its dimensions.
-            symbols: The values of its symbols.
-        """
-        match expression:
-            case AffineConstantExpr():
-                return expression.value
-            case AffineDimExpr():
-                return dims[expression.position]
-            case AffineSymExpr():
-                return symbols[expression.position]
-            case AffineBinaryOpExpr():
-                left = self.number(expression.lhs, dims, symbols)
-                right = self.number(expression.rhs, dims, symbols)
-                return self._operation(expression.kind, left, right)
-            case _:
-                raise AssertionError(f"{expression} is no affine expression")
-
-    def _operation(self, kind: AffineBinaryOpKind, a: Index, b: Index) -> Index:
-        if kind is AffineBinaryOpKind.Add:
-            return self.add(a, b)
-        if kind is AffineBinaryOpKind.Mul:
-            return self.multiply(a, b)
-        if kind is AffineBinaryOpKind.CeilDiv:
-            return self.subtract(0, self._floor(self.subtract(0, a), b))
-        floor = self._floor(a, b)
-        if kind is AffineBinaryOpKind.FloorDiv:
-            return floor
-        return self.subtract(a, self.multiply(floor, b))
-
-    def _floor(self, a: Index, b: Index) -> Index:
-        """The quotient of numbers with a sign, rounded down; the divisor is positive."""
-        if isinstance(a, int) and isinstance(b, int) and b > 0:
-            return a // b
-        if b == 1:
-            return a
-        return self.pure(arith.FloorDivSIOp, self.as_value(a), self.as_value(b))
 
     @contextmanager
     def points(self, sizes: Sequence[Index]) -> Generator[Sequence[Index]]:

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.linalg import Linalg
 from xtile.dialects.linalg.structure import Structure, element_type, rank_of, structure_of
+from xtile.rewrite.affine_numbers import affine_number
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
@@ -110,7 +111,7 @@ def _emit_turns(
 def _at(
     structure: Structure, operand: int, numbers: Sequence[Index], kernel: Kernel
 ) -> list[Index]:
-    return [kernel.number(result, numbers) for result in structure.maps[operand].results]
+    return [affine_number(kernel, result, numbers) for result in structure.maps[operand].results]
 
 
 def _is_memory(operand: SSAValue) -> bool:

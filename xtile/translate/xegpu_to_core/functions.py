@@ -249,6 +249,8 @@ def copy_without_layouts(operation: Operation, raising: Raising) -> None:
             "scf.while may hand descriptors on"
         )
     if raising.is_of_tiles and operation.name in _OF_EACH:
+        if operation.name in OF_WORK_ITEMS and not any(each.uses for each in operation.results):
+            return
         raise raising.error(
             f"{name} tells work-items apart, but with sg_layout the whole work-group executes the "
             "kernel once; use gpu.block_id, or write the kernel for subgroups"
