@@ -57,15 +57,22 @@ def split(text: str) -> ModuleOp:
     return split_products(xtile.parse(text, language="mlir"))
 
 
-def run(module: ModuleOp, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def in_steps(step: int) -> str:
+    """The loop in steps of another depth."""
+    text = loop().replace("constant 32 : index", f"constant {step} : index")
+    return text.replace("<16x32x", f"<16x{step}x").replace("<32x8x", f"<{step}x8x")
+
+
+def run(module: ModuleOp, a: np.ndarray, b: np.ndarray, step: int = 32) -> np.ndarray:
     c = np.full((16, 8), np.nan, np.float32)
-    xtile.run(module, (a, b, c, a.shape[1] // 32), 1)
+    xtile.run(module, (a, b, c, a.shape[1] // step), 1)
     return c
 
 
-def both(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def both(a: np.ndarray, b: np.ndarray, step: int = 32) -> tuple[np.ndarray, np.ndarray]:
     """The product of parts, and in f32."""
-    return run(split(loop()), a, b), run(xtile.parse(loop(), language="mlir"), a, b)
+    text = in_steps(step)
+    return run(split(text), a, b, step), run(xtile.parse(text, language="mlir"), a, b, step)
 
 
 def factors(depth: int) -> tuple[np.ndarray, np.ndarray]:
@@ -80,15 +87,17 @@ def error(result: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     return float(np.max(np.abs(result - wide_a @ wide_b) / (np.abs(wide_a) @ np.abs(wide_b))))
 
 
-@pytest.mark.parametrize("depth", [256, 1024])
+@pytest.mark.parametrize(("depth", "step"), [(64, 16), (256, 32), (1024, 32)])
 @pytest.mark.parametrize(
     ("scale_a", "scale_b"),
     [(1, 1), (1e-38, 1e30), (1e30, 1e-40), (1e-18, 1e-18), (2.0**60, 2.0**50)],
 )
-def test_errors_are_those_of_multiply_adds(depth: int, scale_a: float, scale_b: float) -> None:
+def test_errors_are_those_of_multiply_adds(
+    depth: int, step: int, scale_a: float, scale_b: float
+) -> None:
     a, b = factors(depth)
     a, b = (a * np.float32(scale_a)), (b * np.float32(scale_b))
-    ours, exact = both(a, b)
+    ours, exact = both(a, b, step)
     assert error(ours, a, b) <= 2 * max(error(exact, a, b), 2.0**-24)
 
 
@@ -107,9 +116,10 @@ def test_exceptions_are_those_of_f32(value: float) -> None:
     np.testing.assert_array_equal(ours, exact)
 
 
-def test_sums_of_few_terms_are_those_of_f32() -> None:
-    a, b = factors(224)
-    ours, exact = both(a, b)
+@pytest.mark.parametrize(("depth", "step"), [(48, 16), (224, 32)])
+def test_sums_of_few_terms_are_those_of_f32(depth: int, step: int) -> None:
+    a, b = factors(depth)
+    ours, exact = both(a, b, step)
     np.testing.assert_array_equal(ours, exact)
 
 

@@ -9,6 +9,7 @@ from math import prod
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    ComplexType,
     Float16Type,
     f32,
     i8,
@@ -42,6 +43,9 @@ from xtile.transforms.tile_linalg.update import Update, update_of
 _MOST_BYTES = 16384
 """Of the tiles of A and B together that are read at once beyond the chip's depth."""
 
+_MOST_BYTES_OF_SUMS = 2**17
+"""Of the sums of a block that have several parts each: half of a multiprocessor's registers."""
+
 _PRODUCT = 2**24
 """Products decide about hints, rather than other operations on tiles of any size."""
 
@@ -69,7 +73,8 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     of_b = (1, 0) if operation.transpose_b is not None else (0, 1)
     types = _types(a.element, b.element, update.wide)
     limits = (size_of(kernel, (c, 0), (a, of_a[0])), size_of(kernel, (c, 1), (b, of_b[1])))
-    product = product_tile(kernel, part_of(types.a), [_limit(size) for size in limits])
+    parts = 2 if isinstance(types.total, ComplexType) else 1
+    product = product_tile(kernel, part_of(types.a), [_limit(size) for size in limits], parts)
     rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
     columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
     depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
@@ -144,16 +149,25 @@ def _types(a: Attribute, b: Attribute, wide: Attribute) -> _Types:
     return _Types(wide, wide, wide)
 
 
-def product_tile(kernel: Kernel, factor: Attribute, limits: Sequence[int | None]) -> ProductTile:
+def product_tile(
+    kernel: Kernel, factor: Attribute, limits: Sequence[int | None], parts: int = 1
+) -> ProductTile:
     """The largest tiles that a product fills; else those that it fills best.
 
     Args:
         kernel: The kernel that is built.
         factor: The type of the factors' elements.
         limits: How many rows and columns the product has at most; None if nobody knows.
+        parts: How many parts a number of the product has.
     """
     rows, columns = limits
     known = kernel.target.tiles.products_of(factor)
+    if parts > 1:
+        bytes_ = parts * size_in_bytes(factor)
+        fitting = [
+            each for each in known if each.rows * each.columns * bytes_ <= _MOST_BYTES_OF_SUMS
+        ]
+        known = fitting or known[-1:]
     areas = {
         tile: min(tile.rows, rows or tile.rows) * min(tile.columns, columns or tile.columns)
         for tile in known
