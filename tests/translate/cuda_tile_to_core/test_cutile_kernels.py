@@ -30,9 +30,17 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 RAISED = (
-    *("attention", "collatz", "extremes", "gather_scatter", "histogram", "layer_norm"),
+    *(
+        "attention",
+        "collatz",
+        "compensated",
+        "extremes",
+        "gather_scatter",
+        "histogram",
+        "layer_norm",
+    ),
     *("matmul_f16", "persistent_matmul", "prefix_sums", "quantize", "rotated", "softmax"),
-    "split_k_matmul",
+    *("split_k_matmul", "compensated"),
 )
 """The kernels that numpy runs in the core form, too, which takes longer than on a CPU."""
 

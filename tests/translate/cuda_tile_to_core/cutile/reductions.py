@@ -264,6 +264,59 @@ def products_of_middle() -> Case:
     )
 
 
+@ct.kernel
+def _sums_of_all_before(x, status, sums, out, size: CONSTANT):
+    """Prefix sums of an array: a tile block looks back at those before it until one is done."""
+    block = ct.bid(0)
+    own = ct.cumsum(ct.load(x, (block,), (size,), padding_mode=ZERO), 0)
+    total = ct.sum(ct.load(x, (block,), (size,), padding_mode=ZERO))
+    before = 0
+    if block > 0:
+        ct.scatter(sums, (block, 0), total)
+        ct.atomic_xchg(status, block, 1, memory_order=ct.MemoryOrder.RELEASE)
+        at = block - 1
+        while True:
+            state = ct.atomic_cas(status, at, 0, 0, memory_order=ct.MemoryOrder.ACQUIRE)
+            if state == 2:
+                before += ct.gather(sums, (at, 1)).item()
+                break
+            if state == 1:
+                before += ct.gather(sums, (at, 0)).item()
+                at -= 1
+    ct.scatter(sums, (block, 1), total + before)
+    ct.atomic_xchg(status, block, 2, memory_order=ct.MemoryOrder.RELEASE)
+    ct.store(out, (block,), own + before)
+
+
+def sums_of_all_before() -> Case:
+    x = integers(-9, 9, 300)
+    arguments = [x, *(np.zeros(shape, np.int32) for shape in (5, (5, 2)))]
+    return Case(
+        _sums_of_all_before, [*arguments, blank(300, dtype=np.int32)], {3: x.cumsum()}, (5,), (64,)
+    )
+
+
+@ct.kernel
+def _compensated(x, out, size: CONSTANT):
+    """Sums in f64 whose rounding errors are added up, too, and the largest of them."""
+    total = ct.zeros((size,), dtype=ct.float64)
+    error = ct.zeros((size,), dtype=ct.float64)
+    for step in range(ct.cdiv(x.shape[0], size)):
+        number = ct.load(x, (step,), (size,), padding_mode=ZERO) - error
+        new = total + number
+        total, error = new, (new - total) - number
+    ct.scatter(out, 0, ct.sum(total))
+    ct.scatter(out, 1, ct.max(ct.abs(total)))
+
+
+def compensated() -> Case:
+    x = normal(500, dtype=np.float64)
+    columns = np.pad(x, (0, 12)).reshape(-1, 32).sum(axis=0)
+    wanted = [x.sum(), np.abs(columns).max()]
+    tolerance = rounding(500, np.float64)
+    return Case(_compensated, [x, blank(2, dtype=np.float64)], {1: wanted}, (1,), (32,), tolerance)
+
+
 CASES = [
     prefix_sums,
     carried_sums,
@@ -278,5 +331,7 @@ CASES = [
     bounds,
     variance,
     products_of_middle,
+    sums_of_all_before,
+    compensated,
 ]
 """A case for each kernel."""
