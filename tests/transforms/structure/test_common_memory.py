@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from tests.seeds import fresh_generator
-from tests.transforms.structure.pointer_builder import Kernel, Tile
+from tests.transforms.structure.pointer_builder import Kernel, Tile, Writer
 from tests.transforms.structure.pointer_kernels import CASES, Launch
 from tests.transforms.structure.test_structure import arrays_after, raised, structured, written
 from xtile.arguments.errors import ArgumentError
@@ -368,24 +368,50 @@ def test_a_kernel_of_triton_relies_on_arrays_that_do_not_overlap() -> None:
 
 def _dealt_out_in_turn(k: Kernel) -> None:
     """Each block adds 1 to tiles of a matrix, from its own one on in steps of the blocks."""
-    x, out = k.pointers("x out")
     m, n = k.integers("m n")
-    columns = (n + 7) // 8
-    with k.loop(k.block(), ((m + (SIZE - 1)) // SIZE) * columns, 3, []) as each:
-        i = each.variable
-        row = ((i // columns) * SIZE + k.arange(SIZE))[:, None]
-        column = ((i % columns) * 8 + k.arange(8))[None, :]
-        at, inside = row * n + column, (row < m) & (column < n)
-        k.store(out + at, k.load(x + at, inside, 0) + 1, inside)
+    with k.loop(k.block(), _tiles_of(m, SIZE) * _tiles_of(n, 8), 3, []) as each:
+        columns = _tiles_of(n, 8)
+        _add_one(k, m, n, each.variable // columns, each.variable % columns)
 
 
-def test_tiles_that_blocks_take_in_turn_begin_inside() -> None:
-    x = fresh_generator().standard_normal(40 * 20).astype(np.float32)
+def _dealt_out_in_groups(k: Kernel) -> None:
+    """The same in groups of two rows of tiles, of which the last one may have one row.
+
+    As in Triton's tutorial, the tile that is written is counted a second time.
+    """
+    m, n = k.integers("m n")
+    block = k.block()
+    with k.loop(block, _tiles_of(m, SIZE) * _tiles_of(n, 8), 3, [block - 3]) as each:
+        i = each.carried[0] + 3
+        each.carry(i)
+        of_group = _tiles_of(n, 8) * 2
+        first = (i // of_group) * 2
+        height = k.binary("min", _tiles_of(m, SIZE) - first, 2, " signed")
+        _add_one(k, m, n, first + i % height, (each.variable % of_group) // height)
+    (out,) = k.pointers("out")
+    k.store(out, k.cast("itof", each.results[0], "f32"))
+
+
+def _tiles_of(size: Tile, tile: int) -> Tile:
+    return (size + (tile - 1)) // tile
+
+
+def _add_one(k: Kernel, m: Tile, n: Tile, i: Tile, j: Tile) -> None:
+    x, y = k.pointers("x y")
+    row, column = (i * SIZE + k.arange(SIZE))[:, None], (j * 8 + k.arange(8))[None, :]
+    at, inside = row * n + column, (row < m) & (column < n)
+    k.store(y + at, k.load(x + at, inside, 0) + 1, inside)
+
+
+@pytest.mark.parametrize("write", [_dealt_out_in_turn, _dealt_out_in_groups])
+def test_tiles_that_blocks_take_in_turn_begin_inside(write: Writer) -> None:
+    x = fresh_generator().standard_normal(70 * 20).astype(np.float32)
+    in_groups = write is _dealt_out_in_groups
+    last = [np.full(1, np.nan, np.float32)] if in_groups else []
     launches: list[Launch] = [
-        ([x, np.full(40 * 20, np.nan, np.float32), m, n], (3, 1, 1))
-        for m in (0, 1, 16, 33, 40)
-        for n in (1, 8, 17, 20)
+        ([m, n, x, np.full(70 * 20, np.nan, np.float32), *last], (grid, 1, 1))
+        for m, n, grid in ((int(in_groups), 8, 3), (16, 20, 3), (33, 17, 3), (70, 8, 2))
     ]
-    module = _launches_agree(written(_dealt_out_in_turn), *launches)
+    module = _launches_agree(written(write), *launches)
     assert all(map(_is_of_all_blocks, _views(module)))
     assert not any(isinstance(each, scf.IfOp) for each in module.walk())

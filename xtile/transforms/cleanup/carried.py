@@ -1,15 +1,23 @@
-"""Removes what loops carry and nothing but the loop itself uses."""
+"""Removes what loops carry without need.
+
+That are numbers which stay as far from the loop's variable as they begin, and what nothing but the
+loop itself uses.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from xtile.dialects.effects import is_pure
+from xtile.dialects.shapes import bits_of
 from xtile.dialects.walk import walk
+from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import again
 from xtile.text.value_names import give_name
 
@@ -22,6 +30,77 @@ def drop_unused(function: Operation) -> None:
         unused = [i for i in range(len(loop.iter_args)) if _is_unused(loop, i)]
         if unused:
             _without(loop, unused)
+
+
+def count_with_variables(functions: Iterable[Operation]) -> bool:
+    """Replaces numbers that `scf.for` carries and adds its own step to, in place.
+
+    Such a number is the loop's variable plus how far they begin apart, which must be known.
+
+    Returns:
+        Whether there was any.
+    """
+    loops = [each for function in functions for each in walk(function)]
+    found = [
+        _counts_with_variable(loop, number)
+        for loop in loops
+        if isinstance(loop, scf.ForOp)
+        for number in range(len(loop.iter_args))
+    ]
+    return any(found)
+
+
+def _counts_with_variable(loop: scf.ForOp, number: int) -> bool:
+    block = loop.body.block
+    variable, argument = block.args[0], block.args[1 + number]
+    assert block.last_op is not None
+    following = block.last_op.operands[number]
+    ahead = _ahead(loop.iter_args[number], loop.lb)
+    step, added = constant_of(loop.step), _ahead(following, argument)
+    if (
+        argument.type != variable.type
+        or argument is following
+        or ahead is None
+        or step is None
+        or step != added
+    ):
+        return False
+    for value, distance in ((argument, ahead), (following, ahead + step)):
+        value.replace_all_uses_with(_sum(loop, distance))
+    return True
+
+
+def _sum(loop: scf.ForOp, number: int) -> SSAValue:
+    """A loop's variable plus a number, computed first in the loop."""
+    block = loop.body.block
+    variable, first = block.args[0], block.first_op
+    if not number:
+        return variable
+    assert first is not None
+    half = 1 << (bits_of(variable.type) - 1)
+    type_ = cast("IndexType | IntegerType", variable.type)
+    constant = arith.ConstantOp(IntegerAttr((number + half) % (2 * half) - half, type_))
+    total = arith.AddiOp(constant.result, variable)
+    for operation in (constant, total):
+        operation.location = loop.location
+        block.insert_op_before(operation, first)
+    return total.result
+
+
+def _ahead(value: SSAValue, other: SSAValue) -> int | None:
+    """By how much a number is known to be greater than another one, where nothing wraps around."""
+    if value is other:
+        return 0
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name not in ("arith.addi", "arith.subi"):
+        return None
+    first, second = owner.operands
+    if owner.name == "arith.addi" and second is other:
+        first, second = second, first
+    constant = constant_of(second)
+    if first is not other or constant is None:
+        return None
+    return constant if owner.name == "arith.addi" else -constant
 
 
 def _is_unused(loop: scf.ForOp, number: int) -> bool:

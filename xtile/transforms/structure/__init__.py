@@ -22,7 +22,7 @@ from xtile.rewrite.kernels import kernels_of, with_kernels_replaced
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup import clean_up
-from xtile.transforms.cleanup.carried import drop_unused
+from xtile.transforms.cleanup.carried import count_with_variables, drop_unused
 
 
 def structure(
@@ -66,6 +66,8 @@ def structure(
         return module
     # What a loop adds to pointers is then known to be the same each time.
     module = clean_up(module)
+    if count_with_variables(kernels_of(module)):
+        module = clean_up(module)
     chosen = {kernel for kernel in kernels_of(module) if is_chosen(kernel)}
     source = source_of(module)
     for kernel in kernels_of(module):
