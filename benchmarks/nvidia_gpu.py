@@ -49,6 +49,7 @@ PRODUCTS = [
     ("f32", 8192, 8192, 8192),
     ("f32", 4096, 4096, 4096),
     ("f32", 4000, 4008, 4040),
+    ("f64", 4096, 4096, 4096),
 ]
 """Types and sizes m, n, k of products; sizes of 8000 and 4000 are no multiples of a block."""
 
@@ -106,7 +107,8 @@ def column_major(torch: Any, *shape: int, dtype: Any) -> Any:
 
 def product(torch: Any, type: str, m: int, n: int, k: int) -> Workload:
     """A large product; PyTorch multiplies the transposed matrices, which are row-major."""
-    dtype = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[type]
+    names = {"bf16": "bfloat16", "f16": "float16", "f32": "float32", "f64": "float64"}
+    dtype = getattr(torch, names[type])
     a = column_major(torch, m, k, dtype=dtype)
     b = column_major(torch, k, n, dtype=dtype)
     c = column_major(torch, m, n, dtype=dtype)
@@ -121,13 +123,14 @@ def product(torch: Any, type: str, m: int, n: int, k: int) -> Workload:
         return float(((c[rows].double() - exact).abs() / scale).max())
 
     # One rounding of the result, and sums of k products in f32 in any order.
-    tolerance = {"bf16": 2**-8, "f16": 2**-11, "f32": 0}[type] + k * 2**-24
+    own = {"bf16": 2**-8, "f16": 2**-11}.get(type, 0)
+    tolerance = own + k * (2**-53 if type == "f64" else 2**-24)
     return Workload(
         gemm(type, m, n, k),
         f"gemm {type} {m} x {n} x {k}",
         (a, b, c),
         # Two multiprocessors work on a block of 256 x 256 of narrow factors.
-        (groups if type == "f32" else groups // 2,),
+        (groups if type in ("f32", "f64") else groups // 2,),
         2 * m * n * k,
         "TFLOP/s",
         lambda: torch.matmul(b.T, a.T, out=out),

@@ -1,4 +1,6 @@
-"""Attention of Triton for lengths that blocks divide, so that no load has a mask."""
+"""Kernels of Triton: attention for lengths that blocks divide, so that no load has a mask, and a
+persistent product in groups of rows.
+"""
 
 import triton
 import triton.language as tl
@@ -82,3 +84,62 @@ def attention(
             BLOCK_N, True,
         )  # fmt: skip
     tl.store(out_ptr + rows, (acc / l_i[:, None]).to(out_ptr.dtype.element_ty))
+
+
+@triton.jit
+def _tile(number, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr):
+    """The row and the column of a tile, where `GROUP_M` rows of tiles are dealt out together."""
+    rows = tl.cdiv(M, BLOCK_M)
+    of_group = GROUP_M * tl.cdiv(N, BLOCK_N)
+    first = (number // of_group) * GROUP_M
+    height = min(rows - first, GROUP_M)
+    return first + number % height, (number % of_group) // height
+
+
+@triton.jit
+def matmul_persistent_groups(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    stride_cm,
+    stride_cn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    PROGRAMS: tl.constexpr,
+):
+    """As in Triton's tutorial "Persistent Matmul", with a second number for the tile to store."""
+    start = tl.program_id(0)
+    tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
+    stored = start - PROGRAMS
+    offs_k = tl.arange(0, BLOCK_K)
+    for number in tl.range(start, tiles, PROGRAMS, flatten=True):
+        i, j = _tile(number, M, N, BLOCK_M, BLOCK_N, GROUP_M)
+        offs_m = i * BLOCK_M + tl.arange(0, BLOCK_M)
+        offs_n = j * BLOCK_N + tl.arange(0, BLOCK_N)
+        offs_m = tl.where(offs_m < M, offs_m, 0)
+        offs_n = tl.where(offs_n < N, offs_n, 0)
+        acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+        for k in range(tl.cdiv(K, BLOCK_K)):
+            at = k * BLOCK_K + offs_k
+            left = K - k * BLOCK_K
+            a_ptrs = a_ptr + offs_m[:, None] * stride_am + at[None, :] * stride_ak
+            b_ptrs = b_ptr + at[:, None] * stride_bk + offs_n[None, :] * stride_bn
+            a = tl.load(a_ptrs, mask=offs_k[None, :] < left, other=0.0)
+            b = tl.load(b_ptrs, mask=offs_k[:, None] < left, other=0.0)
+            acc = tl.dot(a, b, acc)
+        stored += PROGRAMS
+        i, j = _tile(stored, M, N, BLOCK_M, BLOCK_N, GROUP_M)
+        offs_m = i * BLOCK_M + tl.arange(0, BLOCK_M)
+        offs_n = j * BLOCK_N + tl.arange(0, BLOCK_N)
+        c_ptrs = c_ptr + stride_cm * offs_m[:, None] + stride_cn * offs_n[None, :]
+        mask = (offs_m[:, None] < M) & (offs_n[None, :] < N)
+        tl.store(c_ptrs, acc.to(c_ptr.dtype.element_ty), mask=mask)

@@ -318,6 +318,11 @@ WORKLOADS = [
         lambda _m, _n: (_PROGRAMS,), constants={"PROGRAMS": _PROGRAMS},
     ),
     product(
+        "grouped persistent matmul", "triton_kernels.matmul_persistent_groups", "fp16", _LARGE,
+        (128, 256, 64), lambda _m, _n: (_PROGRAMS,), strides=True,
+        constants={"GROUP_M": 8, "PROGRAMS": _PROGRAMS},
+    ),
+    product(
         "matmul by descriptors", "products.matmul_descriptors", "fp16", _LARGE, (128, 256, 64),
         lambda m, n: (m, n),
     ),
