@@ -1,4 +1,6 @@
-"""How reading and verifying .ir and .ttgir text grows with its length, and the peak memory.
+"""How reading and verifying text grows with its length, and the peak memory.
+
+The text is tensor language, Triton's `ttg`, or CUDA Tile IR.
 
 python benchmarks/reader.py
 """
@@ -14,11 +16,16 @@ import tempfile
 import time
 from pathlib import Path
 
+import cuda_tile_bytecode
 from measuring import conditions, print_table, seconds
 
 REPEATS = 3
 
-LINE_COUNTS = {"ir": (1_000, 10_000, 100_000), "ttgir": (1_000, 2_000, 20_000)}
+LINE_COUNTS = {
+    "ir": (1_000, 10_000, 100_000),
+    "ttgir": (1_000, 2_000, 20_000),
+    "mlir": (1_000, 2_000, 20_000),
+}
 
 FUNCTION = """\
 ; One of many kernels, of the instructions that real ones use most.
@@ -91,6 +98,8 @@ TTGIR_FUNCTION = """\
 
 def generate(lines: int, ending: str) -> str:
     """Text of about `lines` lines."""
+    if ending == "mlir":
+        return cuda_tile_bytecode.text(-(-lines // cuda_tile_bytecode.BODY.count("\n")))
     if ending == "ttgir":
         count = -(-lines // TTGIR_FUNCTION.count("\n"))
         functions = "".join(TTGIR_FUNCTION.format(i=i) for i in range(count))
@@ -134,6 +143,7 @@ def measured_row(directory: Path, lines: int, ending: str) -> list[str]:
         seconds(verified),
         seconds(read + verified),
         f"{1e6 * (read + verified) / count:.0f} us",
+        f"{operations / (read + verified):,.0f}",
         f"{peak:.0f} MiB",
     ]
 
@@ -143,7 +153,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         for ending, counts in LINE_COUNTS.items():
             rows = [measured_row(Path(directory), lines, ending) for lines in counts]
-            headings = ["text", "read", "verify", "both", "per line", "peak memory"]
+            headings = [
+                "text",
+                "read",
+                "verify",
+                "both",
+                "per line",
+                "operations a second",
+                "peak memory",
+            ]
             print_table(f"reading .{ending} text, median of {REPEATS}", headings, rows)
     print(conditions())
 

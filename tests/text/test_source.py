@@ -93,7 +93,7 @@ def test_missing_file_is_one_line(tmp_path: Path) -> None:
 def test_recorded_spans() -> None:
     source = Source("a.ir", "use x y")
     operation = Operation()
-    source.record(operation, Span(0, 7), [Span(4, 5), Span(6, 7)])
+    source.record(operation, (0, 7, 4, 5, 6, 7))
     assert source.span_of(operation) == Span(0, 7)
     assert source.operand_span(operation, 0) == Span(4, 5)
     assert source.operand_span(operation, 1) == Span(6, 7)
@@ -116,7 +116,7 @@ def test_place_of_an_unknown_operation_is_that_of_the_one_around_it() -> None:
     source = Source("a.ir", "one two")
     inner = Operation()
     module = ModuleOp([inner])
-    source.record(module, Span(0, 7))
+    source.record(module, (0, 7))
     assert span_of(inner, source) == Span(0, 7)
     assert span_of(inner, None) is None
 
@@ -125,7 +125,7 @@ def test_place_of_an_unknown_operation_is_that_of_the_one_around_it() -> None:
 def test_a_module_keeps_its_source_and_both_are_collected() -> None:
     module = ModuleOp([])
     source = Source("a.ir", "")
-    source.record(module, Span(0, 0))
+    source.record(module, (0, 0))
     assert source_of(module) is None
     attach_source(module, source)
     assert source_of(module) is source

@@ -7,9 +7,11 @@ from functools import cache
 from typing import TypeVar
 
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition
-from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+
+from xtile.text.assembly_formats import AssemblyFormat
+from xtile.text.checked_definitions import CheckedDefinition
 
 OperationT = TypeVar("OperationT", bound=IRDLOperation)
 
@@ -17,14 +19,15 @@ OperationT = TypeVar("OperationT", bound=IRDLOperation)
 def op_definition(cls: type[OperationT]) -> type[OperationT]:
     """Defines an operation as xDSL's `irdl_op_definition` does.
 
-    Its assembly format is read when the first one is parsed or printed, because a command needs few
-    of the operations that it loads.
+    `CheckedDefinition` verifies it. Its assembly format is read when the first one is parsed or
+    printed, because a command needs few of the operations that it loads.
     """
     assembly_format = cls.assembly_format
-    if assembly_format is None:
-        return irdl_op_definition(cls)
     cls.assembly_format = None
     defined = irdl_op_definition(cls)
+    CheckedDefinition.of(defined.get_irdl_definition())
+    if assembly_format is None:
+        return defined
     defined.assembly_format = assembly_format
     use_format(defined, assembly_format)
     return defined
@@ -38,13 +41,12 @@ def use_format(cls: type[IRDLOperation], assembly_format: str) -> None:
 
 
 @cache
-def program_of(kind: type[IRDLOperation]) -> FormatProgram:
+def program_of(kind: type[IRDLOperation]) -> AssemblyFormat:
     """What parses and prints an operation that has an assembly format."""
     definition = kind.get_irdl_definition()
-    assert definition.assembly_format is not None
     # As in MLIR, properties that the format does not show stand in its dictionary.
     options = [*definition.options, ParsePropInAttrDict()]
-    return FormatProgram.from_str(definition.assembly_format, replace(definition, options=options))
+    return AssemblyFormat.of(replace(definition, options=options))
 
 
 def _parse(cls: type[OperationT], parser: Parser) -> OperationT:

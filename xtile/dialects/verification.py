@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -60,12 +60,16 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     """
     source = source or source_of(module)
     operations = list(module.walk())
-    dialects = {operation.dialect_name() for operation in operations}
+    dialects = {kind.dialect_name() for kind in {type(operation) for operation in operations}}
     special = [dialect for dialect in _DIALECT_VERIFIERS if dialect in dialects]
     # In this order an operation comes after everything that a block before it may have defined.
     visited: set[Operation] = set()
+    isolated: _Isolated = {}
     for operation in operations:
-        problems = [*_problems_of_order(operation, visited), *_problems_of_reach(operation)]
+        problems: list[str] = []
+        if operation.operands:
+            problems += _problems_of_order(operation, visited)
+            problems += _problems_of_reach(operation, isolated)
         visited.add(operation)
         if operation.dialect_name() not in special:
             problems += _problems_of_blocks(operation)
@@ -74,8 +78,8 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
         if not special:
             _verify_operation(operation, diagnostics, source)
     for function in operations:
-        for name in sorted(_ATTRIBUTE_VERIFIERS.keys() & function.attributes.keys()):
-            _ATTRIBUTE_VERIFIERS[name](function, diagnostics, source)
+        if function.attributes:
+            _verify_attributes(function, diagnostics, source)
         if _says_more_of_arguments(function):
             _verify_arguments(function, diagnostics, source)
     for dialect in special:
@@ -129,6 +133,14 @@ _ATTRIBUTE_VERIFIERS = {
 """What checks an attribute of a kernel in core form."""
 
 
+def _verify_attributes(
+    function: Operation, diagnostics: Diagnostics, source: Source | None
+) -> None:
+    """Checks what the core form's attributes say of a kernel."""
+    for name in sorted(_ATTRIBUTE_VERIFIERS.keys() & function.attributes.keys()):
+        _ATTRIBUTE_VERIFIERS[name](function, diagnostics, source)
+
+
 def _says_more_of_arguments(function: Operation) -> bool:
     """Whether the core form says something of an argument; for others nothing of it is loaded."""
     given = function.properties.get("arg_attrs")
@@ -168,7 +180,7 @@ def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterato
     """
     for index, operand in enumerate(operation.operands):
         definition = operand.owner
-        if isinstance(definition, Block) or definition in visited:
+        if definition in visited or isinstance(definition, Block):
             continue
         owner = definition.parent_op()
         if isinstance(owner, ModuleOp | UnregisteredOp):
@@ -178,20 +190,25 @@ def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterato
             yield f"operand {index} of '{operation.name}' is used before its definition"
 
 
-def _problems_of_reach(operation: Operation) -> Iterator[str]:
+_Isolated: TypeAlias = dict[tuple[Region | None, Region], Operation | None]
+"""What keeps the values of the second region out of the first one, which stands in it."""
+
+
+def _problems_of_reach(operation: Operation, isolated: _Isolated) -> Iterator[str]:
     """Yields the operands that an operation around this one keeps out of its regions."""
+    inner = operation.parent_region()
     for index, operand in enumerate(operation.operands):
-        owner = operand.owner
-        block = owner if isinstance(owner, Block) else owner.parent
         # A value that a reader made up stands in no region.
-        region = None if block is None else block.parent
-        if region is None or region is operation.parent_region():
+        region = operand.owner.parent_region()
+        if region is None or region is inner:
             continue
-        isolated = _isolated_between(operation, region)
-        if isolated is not None:
+        if (inner, region) not in isolated:
+            isolated[inner, region] = _isolated_between(operation, region)
+        around = isolated[inner, region]
+        if around is not None:
             yield (
                 f"operand {index} of '{operation.name}' is defined outside of the "
-                f"'{isolated.name}' around it, which may only use values of its own"
+                f"'{around.name}' around it, which may only use values of its own"
             )
 
 
@@ -207,12 +224,13 @@ def _isolated_between(operation: Operation, region: Region) -> Operation | None:
 
 def _problems_of_blocks(operation: Operation) -> Iterator[str]:
     """Yields what is wrong with an operation's successors and with the blocks it owns."""
-    is_branch = not operation.has_trait(NamesBlocks)
-    if operation.successors and operation.next_op is not None and is_branch:
-        yield f"'{operation.name}' has successors and must be the last of its block"
-    if any(successor.parent is not operation.parent_region() for successor in operation.successors):
-        yield f"'{operation.name}' has a successor in another region"
-    if operation.has_trait(NoTerminator):
+    if operation.successors:
+        if operation.next_op is not None and not operation.has_trait(NamesBlocks):
+            yield f"'{operation.name}' has successors and must be the last of its block"
+        region = operation.parent_region()
+        if any(successor.parent is not region for successor in operation.successors):
+            yield f"'{operation.name}' has a successor in another region"
+    if not operation.regions or operation.has_trait(NoTerminator):
         return
     for region in operation.regions:
         for block in region.blocks:

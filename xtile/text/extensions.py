@@ -32,10 +32,12 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     ResultDef,
 )
-from xdsl.irdl.declarative_assembly_format import CustomDirective, FormatProgram
+from xdsl.irdl.declarative_assembly_format import CustomDirective
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from xtile.text.assembly_formats import AssemblyFormat
+from xtile.text.checked_definitions import CheckedDefinition
 from xtile.text.extension_tables import TABLES
 from xtile.text.generic_form import GenericFormIf, needs_generic_form
 
@@ -130,7 +132,7 @@ def verify_operation(operation: Operation) -> None:
         VerifyException: It is wrong.
     """
     # The class of an operation that is not registered is made anew for each context.
-    if isinstance(operation, UnregisteredOp):
+    if operation.name == UnregisteredOp.name:
         operation.verify_()
     else:
         form_of(type(operation)).verify(operation)
@@ -245,6 +247,7 @@ class _Reader:
         # `operands` and its like look for the accessors here.
         vars(self).update(vars(kind))
         self.build = kind.build
+        self.create = kind.create
         self.get_irdl_definition = lambda: definition
 
 
@@ -261,13 +264,14 @@ def _extended(kind: type[IRDLOperation], row: Extension) -> Form:
             **{directive.__name__: directive for directive in row.custom_directives},
         },
     )
+    CheckedDefinition.of(definition)
     text = row.assembly_format or known.assembly_format
     verify = _verify(definition, row.verify)
     is_ambiguous = row.is_ambiguous or _never
     if row.parse is not None or text is None:
         plain = _form_of_class(kind)
         return Form(kind, verify, row.parse or plain.parse, row.print or plain.print, is_ambiguous)
-    program = FormatProgram.from_str(text, definition)
+    program = AssemblyFormat.of(definition, text)
     reader = cast("type[IRDLOperation]", _Reader(kind, definition))
     return Form(
         kind,

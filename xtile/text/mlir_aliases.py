@@ -178,7 +178,11 @@ class AliasParser(LocationParser):
         if start is None:
             return False
         lexer = self._lexer
-        token, position, previous_end = self._current_token, lexer.pos, lexer.previous_end
+        token, position, previous_end = (
+            self._parser_state.current_token,
+            lexer.pos,
+            lexer.previous_end,
+        )
         self._resume_from(start)
         self._parse_alias_def()
         lexer.pos, lexer.previous_end = position, previous_end

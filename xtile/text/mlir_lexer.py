@@ -6,7 +6,7 @@ import re
 from typing import cast
 
 from typing_extensions import override
-from xdsl.utils.lexer import Span, Token
+from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRLexer,
@@ -15,30 +15,50 @@ from xdsl.utils.mlir_lexer import (
     StringLiteral,
 )
 
-_COMMON = re.compile(
-    r"""
-    (?: // [^\n]* \n? | \s++ )*+
-    (?:
-        ( [a-zA-Z_] [a-zA-Z0-9_$.]* )
-      | ( (?! \#-\} ) [%\#!^] (?: [0-9]++ | [a-zA-Z$._-] [a-zA-Z0-9$._-]* ) )
-      | ( -> | \{ (?! -\# ) | [][:,()}<>=+/*?|-] )
-      | ( [1-9] [0-9]*+ (?! \. ) | 0 (?! [xX0-9.] ) )
-    )
-    """,
-    re.ASCII | re.VERBOSE,
+_SUFFIX = r"(?: [0-9]++ | [a-zA-Z$._-] [a-zA-Z0-9$._-]*+ )"
+
+_GROUPS = (
+    (MLIRTokenKind.BARE_IDENT, r"[a-zA-Z_] [a-zA-Z0-9_$.]*+"),
+    (MLIRTokenKind.PERCENT_IDENT, rf"% {_SUFFIX}"),
+    (None, r"-> | \{ (?! -\# ) | [][:,()}<>=+/*?|-]"),
+    (MLIRTokenKind.INTEGER_LIT, r"[1-9] [0-9]*+ (?! \. ) | 0 (?! [xX0-9.] )"),
+    (MLIRTokenKind.HASH_IDENT, rf"\# (?! -\}} ) {_SUFFIX}"),
+    (MLIRTokenKind.EXCLAMATION_IDENT, rf"! {_SUFFIX}"),
+    (MLIRTokenKind.CARET_IDENT, rf"\^ {_SUFFIX}"),
+    (MLIRTokenKind.AT_IDENT, r"@ [a-zA-Z_] [a-zA-Z0-9_$.]*+"),
+    (MLIRTokenKind.FLOAT_LIT, r"[0-9]++ \. [0-9]*+ (?: [eE] [+-]? [0-9]++ )?"),
+    (MLIRTokenKind.STRING_LIT, r'" [^"\\\n\v\f]*+ "'),
 )
-"""White space and a name, a name with a prefix, a punctuation mark or an integer after it."""
+"""What tokens look like, by their kinds; None for punctuation. The most frequent stand first."""
 
-_NAME, _PREFIXED, _PUNCTUATION, _INTEGER = range(1, 5)
+_match = re.compile(
+    r"(?: // [^\n]* \n? | \s++ )*+ (?:" + "|".join(f"( {text} )" for _, text in _GROUPS) + ")",
+    re.ASCII | re.VERBOSE,
+).match
+"""Matches white space and the token after it."""
 
-_KINDS: dict[str, MLIRTokenKind] = {
-    **KIND_BY_PUNCTUATION_SPELLING,
-    "#": MLIRTokenKind.HASH_IDENT,
-    "!": MLIRTokenKind.EXCLAMATION_IDENT,
-    "^": MLIRTokenKind.CARET_IDENT,
-    "%": MLIRTokenKind.PERCENT_IDENT,
-}
-"""The kinds of tokens by their spelling, and of names by their prefix."""
+_KINDS = (None, *(kind for kind, _ in _GROUPS))
+
+
+class MlirToken(MLIRToken):
+    """A token that has its text, and makes its span when somebody asks for it."""
+
+    # xDSL's token makes its text each time that somebody asks for it.
+    __slots__ = ("end", "input", "kind", "start", "text")
+
+    def __init__(
+        self, kind: MLIRTokenKind, text: str, start: Position, end: Position, input: Input
+    ) -> None:
+        self.kind = kind
+        self.text = text  # pyright: ignore
+        self.start = start
+        self.end = end
+        self.input = input
+
+    @property
+    def span(self) -> Span:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the token stands."""
+        return Span(self.start, self.end, self.input)
 
 
 class MlirLexer(MLIRLexer):
@@ -55,27 +75,24 @@ class MlirLexer(MLIRLexer):
     previous_end: int = 0
 
     @override
-    def lex(self) -> MLIRToken:
+    def lex(self) -> MlirToken:
         self.previous_end = self.pos
-        content = self.input.content
-        match = _COMMON.match(content, self.pos)
+        input = self.input
+        match = _match(input.content, self.pos)
         if match is None:
-            return super().lex()
+            token = super().lex()
+            return MlirToken(token.kind, token.text, token.span.start, token.span.end, input)
         group = cast("int", match.lastindex)
-        start, self.pos = match.span(group)
-        if group == _NAME:
-            kind = MLIRTokenKind.BARE_IDENT
-        elif group == _INTEGER:
-            kind = MLIRTokenKind.INTEGER_LIT
-        else:
-            kind = _KINDS[content[start] if group == _PREFIXED else content[start : self.pos]]
-        return Token(kind, Span(start, self.pos, self.input))
+        text = match[group]
+        self.pos = end = match.end()
+        kind = _KINDS[group] or KIND_BY_PUNCTUATION_SPELLING[text]
+        return MlirToken(kind, text, end - len(text), end, input)
 
     @override
     def _lex_string_literal(self, start_pos: int) -> MLIRToken:
         token = super()._lex_string_literal(start_pos)
         if token.kind is MLIRTokenKind.BYTES_LIT and _is_text(token.span):
-            return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
+            return Token(MLIRTokenKind.STRING_LIT, token.span)
         return token
 
 

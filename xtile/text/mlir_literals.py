@@ -49,6 +49,7 @@ from xtile.text.mlir_attributes import (
 from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_number_parser import Number, NumberParser
 from xtile.text.mlir_numbers import Scalar, as_scalar, bit_width, from_mlir_bytes, is_boolean
+from xtile.text.mlir_token_parser import TokenState
 
 _DenseType: TypeAlias = RankedStructure[AnyDenseElement]
 
@@ -85,7 +86,7 @@ class LiteralParser(NumberParser):
         """Returns a parser that reads on where any parser of xDSL's stands, and moves it along."""
         if isinstance(parser, LiteralParser):
             return parser
-        state = parser._parser_state
+        state = cast(TokenState, parser._parser_state)
         lexer = MlirLexer(state.lexer.input)
         lexer.pos = state.lexer.pos
         lexer.previous_end = state.current_token.span.start

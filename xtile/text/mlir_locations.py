@@ -28,6 +28,23 @@ from xtile.text.mlir_attributes import FileLineColRange
 from xtile.text.mlir_literals import LiteralParser
 
 
+def file_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
+    """Returns a place in a file, counted from 1.
+
+    Nothing can be wrong with it, so it is not verified as xDSL verifies each attribute that it
+    makes: a text has one for each operation.
+    """
+    location = FileLineColLoc.__new__(FileLineColLoc)
+    vars(location).update(filename=file, line=_number(line), column=_number(column))
+    return location
+
+
+def _number(value: int) -> IntAttr:
+    number = IntAttr.__new__(IntAttr)
+    vars(number)["data"] = value
+    return number
+
+
 class LocationParser(LiteralParser):
     """The parser of literals with all of MLIR's locations."""
 

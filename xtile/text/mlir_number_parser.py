@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
 from typing_extensions import override
+from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
@@ -17,11 +19,9 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_numbers import (
     Scalar,
     as_scalar,
@@ -31,9 +31,13 @@ from xtile.text.mlir_numbers import (
     has_bits,
     is_boolean,
 )
+from xtile.text.mlir_token_parser import TokenParser
 
 MAXIMUM_RANK = 100
 """How many dimensions a shape may have; for each, xDSL's lexer reads all those that follow."""
+
+_INTEGER = re.compile(r"-?[0-9]++ : (?:i[1-9][0-9]*+|index)(?![\w.$<])", re.ASCII)
+"""An integer with its type, of which texts have many alike."""
 
 _KINDS = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
 
@@ -54,29 +58,18 @@ class Number:
         return self.text.startswith("0x")
 
 
-class NumberParser(Parser):
-    """xDSL's parser with MLIR's numbers.
+class NumberParser(TokenParser):
+    """The parser of tokens with MLIR's numbers.
 
     A hexadecimal literal of a floating-point type is the bits of the number.
     """
 
-    _lexer: MlirLexer
     _rank = 0
     _next_size = -1
 
-    @property
-    def previous_end(self) -> int:
-        """The offset after the last character that was read."""
-        return self._lexer.previous_end
-
-    @property
-    def text(self) -> str:
-        """All of the text."""
-        return self._lexer.input.content
-
-    def skip_to(self, offset: int) -> None:
-        """Goes on after text that is known, at an offset between two tokens."""
-        self._resume_from(offset)
+    def __init__(self, ctx: Context, input: str | bytes, name: str = "<unknown>") -> None:
+        super().__init__(ctx, input, name)
+        self._integers: dict[str, IntegerAttr | FloatAttr] = {}
 
     @override
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
@@ -92,6 +85,20 @@ class NumberParser(Parser):
 
     @override
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
+        """Reads a number; one whose text was read before is not read again."""
+        match = _INTEGER.match(self.text, self.pos)
+        if match is None:
+            return self._parse_optional_int_or_float()
+        known = self._integers.get(match[0])
+        if known is not None:
+            self.skip_to(match.end())
+            return known
+        read = self._parse_optional_int_or_float()
+        if read is not None and self.previous_end == match.end():
+            self._integers[match[0]] = read
+        return read
+
+    def _parse_optional_int_or_float(self) -> IntegerAttr | FloatAttr | None:
         if (boolean := self.try_parse_builtin_boolean_attr()) is not None:
             return boolean
         number = self._parse_optional_number()

@@ -11,9 +11,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ComplexType,
     ContainerType,
-    FileLineColLoc,
     FunctionType,
-    IntAttr,
     LocationAttr,
     ModuleOp,
     NoneType,
@@ -24,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.builtin import UnknownLoc as UnknownLocation
 from xdsl.ir import Attribute, AttributeInvT, BlockArgument, Operation, SSAValue, TypeAttribute
-from xdsl.parser import ParserState, UnresolvedOperand
+from xdsl.parser import UnresolvedOperand
 from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.hints import isa
@@ -33,9 +31,11 @@ from xdsl.utils.lexer import Span as XdslSpan
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from xtile.text.extensions import form_of
-from xtile.text.mlir_lexer import MlirLexer
+from xtile.text.mlir_lexer import MlirLexer, MlirToken
+from xtile.text.mlir_locations import file_location
 from xtile.text.mlir_resource_parser import ResourceParser
 from xtile.text.mlir_resources import Resources
+from xtile.text.mlir_token_parser import NamedOperand, TokenState
 from xtile.text.source import Source, Span
 from xtile.text.value_names import give_name
 
@@ -50,10 +50,11 @@ _OTHER_FORMS = {
 
 
 _TYPE = re.compile(
-    r"(?:tensor|vector|memref|!\w[\w.]*+)"
+    r"(?:i[1-9][0-9]*+|index|bf16|f16|f32|f64)(?![\w.$<])"
+    r"|(?:tensor|vector|memref|!\w[\w.]*+)"
     r'<[^<>"]*+(?:<[^<>"]*+(?:<[^<>"]*+(?:<[^<>"]*+>[^<>"]*+)*+>[^<>"]*+)*+>[^<>"]*+)*+>'
 )
-"""A type with parameters, of which texts have many alike."""
+"""A number's type, or one with parameters, of which texts have many alike."""
 
 
 class MlirParser(ResourceParser):
@@ -68,18 +69,19 @@ class MlirParser(ResourceParser):
         super().__init__(context, "", source.name)
         self._source = source
         self._lexer = MlirLexer(Input(source.text, source.name))
-        self._parser_state = ParserState(self._lexer)
+        self._parser_state = TokenState(self._lexer)
         self._aliases = {}
         self._later_definitions = None
         self._distinct = {}
         self._resources = {}
         self._file_name = StringAttr(source.name)
         # The operands read so far; an operation takes its own.
-        self._operands: list[UnresolvedOperand] = []
+        self._operands: list[NamedOperand] = []
         # Where names stood first that were not defined before.
         self._first_uses: dict[str, XdslSpan] = {}
         self._operation_starts: list[int] = []
-        self._name_starts: list[int] = []
+        # What reads operations, by their names and the dialects whose names may be left out.
+        self._operations: dict[tuple[str | bool, ...], type[Operation]] = {}
         self._types: dict[str, TypeAttribute] = {}
 
     @property
@@ -106,32 +108,120 @@ class MlirParser(ResourceParser):
         start = self.pos
         first_operand = len(self._operands)
         self._operation_starts.append(start)
-        self._name_starts.append(start)
-        operation = super().parse_operation()
+        results = self._parse_results()
+        name_start = self.pos
+        operation = self._parse_named_operation()
+        self._define_results(operation, results)
         self._operation_starts.pop()
-        name_start = self._name_starts.pop()
-        span = Span(start, self.previous_end)
-        positions = [
-            self._position_of_operand(operand) for operand in self._operands[first_operand:]
-        ]
-        self._check_forward_references(operation, self._operands[first_operand:])
+        end = self.previous_end
+        self._record(operation, start, end, self._operands[first_operand:])
         del self._operands[first_operand:]
-        self._source.record(operation, span, _operand_spans(operation, positions, span))
-        has_location = self._location_end == span.end
-        if not has_location and isinstance(operation.location, UnknownLocation):
+        if self._location_end != end and isinstance(operation.location, UnknownLocation):
             operation.location = self._location_at(name_start)
         return operation
 
-    @override
-    def _parse_op_result_list(self) -> list[tuple[XdslSpan, int]]:
-        results = super()._parse_op_result_list()
-        self._name_starts[-1] = self.pos
+    def _parse_results(self) -> list[tuple[MlirToken, int]]:
+        """Reads `%a, %b:2 =` where an operation has results: their names, and how many each is."""
+        if self._current_token.kind is not MLIRTokenKind.PERCENT_IDENT:
+            return []
+        results = [self._parse_result()]
+        while self.parse_optional_punctuation(",") is not None:
+            results.append(self._parse_result())
+        self.parse_punctuation("=", " after operation result list")
         return results
+
+    def _parse_result(self) -> tuple[MlirToken, int]:
+        name = self._parse_token(MLIRTokenKind.PERCENT_IDENT, "Expected result SSA value!")
+        if self.parse_optional_punctuation(":") is None:
+            return name, 1
+        size = self._parse_token(MLIRTokenKind.INTEGER_LIT, "Expected SSA value tuple size")
+        return name, size.kind.get_int_value(size.span)
+
+    def _parse_named_operation(self) -> Operation:
+        """Reads an operation, whose results are read, in its custom or its generic form."""
+        dialects = self._parser_state.dialect_stack
+        name = self._parse_optional_token(MLIRTokenKind.BARE_IDENT)
+        if name is None:
+            quoted = self.expect(self.parse_optional_str_literal, "operation name expected")
+            kind = self._get_op_by_name(quoted)
+            dialects.append(kind.dialect_name())
+            operation = self._parse_generic_operation(kind)
+            dialects.pop()
+            return operation
+        kind = self._get_op_by_name(name.text)
+        dialects.append(kind.dialect_name())
+        operation = kind.parse(self)
+        dialects.pop()
+        location = self.parse_optional_location()
+        if location is not None:
+            operation.location = location
+        return operation
+
+    def _define_results(self, operation: Operation, results: list[tuple[MlirToken, int]]) -> None:
+        """Gives the names of results to those that an operation has."""
+        if not results:
+            return
+        values = operation.results
+        count = sum(size for _, size in results)
+        if count not in (0, len(values)):
+            self.raise_error(
+                f"Operation has {len(values)} results, but was given {count} to bind.",
+                results[0][0].span,
+            )
+        first = 0
+        for token, size in results:
+            name = token.text[1:]
+            named = values if size == len(values) else values[first : first + size]
+            if name in self.ssa_values or name in self.forward_ssa_references:
+                super()._register_ssa_definition(name, named, token.span)
+            else:
+                self.ssa_values[name] = named
+            self._give_name(named, name)
+            first += size
+
+    def _record(
+        self, operation: Operation, start: int, end: int, shown: Sequence[NamedOperand]
+    ) -> None:
+        """Records where an operation stands, and its operands among those that its text shows.
+
+        The text may show operands in another order than the operation holds them. One that it does
+        not show stands where the operation does.
+        """
+        values: list[SSAValue | None] = []
+        for operand in shown:
+            value = self._value_of(operand) if operand.value is None else operand.value
+            if value is None:
+                self._check_forward_references(operation, operand)
+            values.append(value)
+        tokens = [operand.token for operand in shown]
+        offsets = [start, end]
+        for operand in operation.operands:
+            for index, value in enumerate(values):
+                if value is operand:
+                    token = tokens.pop(index)
+                    del values[index]
+                    offsets += (token.start, token.end)
+                    break
+            else:
+                offsets += (start, end)
+        self._source.record(operation, tuple(offsets))
 
     @override
     def _get_op_by_name(self, name: str) -> type[Operation]:
         end = self.previous_end
-        is_custom_form = not self._lexer.input.content.startswith('"', end - 1)
+        is_custom_form = not self.text.startswith('"', end - 1)
+        key = (name, is_custom_form, *self._parser_state.dialect_stack)
+        known = self._operations.get(key)
+        if known is None:
+            known = self._operations[key] = self._find_operation(name, end, is_custom_form)
+        return known
+
+    def _find_operation(self, name: str, end: int, is_custom_form: bool) -> type[Operation]:
+        """Returns what reads an operation whose name ends at an offset.
+
+        Raises:
+            ParseError: There is no such operation, or it has no custom form.
+        """
         start = end - len(name) - (0 if is_custom_form else 2)
         operation = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         other_form = _OTHER_FORMS.get(name.partition(".")[0], "") if is_custom_form else ""
@@ -153,7 +243,7 @@ class MlirParser(ResourceParser):
         return cast("type[Operation]", form)
 
     @override
-    def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
+    def parse_optional_unresolved_operand(self) -> NamedOperand | None:
         operand = super().parse_optional_unresolved_operand()
         if operand is not None:
             self._operands.append(operand)
@@ -164,27 +254,32 @@ class MlirParser(ResourceParser):
         self, name: str, values: Sequence[SSAValue], span: XdslSpan
     ) -> None:
         super()._register_ssa_definition(name, values, span)
+        self._give_name(values, name)
         for value in values:
-            if SSAValue.is_valid_name(name):
-                give_name(value, name)
-            elif isinstance(value, BlockArgument) or not name.isdigit():
-                self._source.names[value] = name
             if isinstance(value, BlockArgument):
-                self._source.record(value, Span(span.start, span.end))
+                self._source.record(value, (span.start, span.end))
                 is_given = self._location_end == self.previous_end
                 if isinstance(value.location, UnknownLocation) and not is_given:
                     value.location = self._location_at(span.start)
 
+    def _give_name(self, values: Sequence[SSAValue], name: str) -> None:
+        """Names values as the text does; numbers that stand for names of results are none."""
+        is_name = SSAValue.is_valid_name(name)
+        for value in values:
+            if is_name:
+                give_name(value, name)
+            elif isinstance(value, BlockArgument) or not name.isdigit():
+                self._source.names[value] = name
+
     @override
     def parse_optional_type(self) -> TypeAttribute | None:
         """Reads a type; one whose text was read before is not read again."""
-        start = self._current_token.span.start
-        match = _TYPE.match(self._source.text, start)
+        match = _TYPE.match(self._source.text, self.pos)
         if match is None or "->" in match[0]:
             return super().parse_optional_type()
         known = self._types.get(match[0])
         if known is not None:
-            self._resume_from(match.end())
+            self.skip_to(match.end())
             return known
         read = super().parse_optional_type()
         if read is not None and self.previous_end == match.end():
@@ -206,8 +301,16 @@ class MlirParser(ResourceParser):
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
-        if operand.operand_name not in self.forward_ssa_references:
-            self._first_uses[operand.operand_name] = operand.span
+        values = self.ssa_values.get(operand.operand_name)
+        if values is None:
+            if operand.operand_name not in self.forward_ssa_references:
+                self._first_uses[operand.operand_name] = operand.span
+        elif operand.index < len(values):
+            value = values[operand.index]
+            if value.type == type:
+                if isinstance(operand, NamedOperand):
+                    operand.value = value
+                return cast("SSAValue[AttributeInvT]", value)
         return super().resolve_operand(operand, type)
 
     @override
@@ -221,40 +324,31 @@ class MlirParser(ResourceParser):
             name = next(iter(self.forward_ssa_references))
             self.raise_error(f"%{name} is used but not defined", self._first_uses[name])
 
-    def _check_forward_references(
-        self, operation: Operation, operands: Sequence[UnresolvedOperand]
-    ) -> None:
-        """Checks that no operand is a value that a region of the operation defines.
+    def _check_forward_references(self, operation: Operation, operand: UnresolvedOperand) -> None:
+        """Checks that an operand is not a value that only a region of the operation defines.
 
         xDSL then takes what it resolved already for the operand.
 
         Raises:
-            ParseError: One is.
+            ParseError: It is.
         """
-        if not any(isinstance(operand, ForwardDeclaredValue) for operand in operation.operands):
-            return
-        for operand in operands:
-            if self._position_of_operand(operand)[0] is None:
-                self.raise_error(
-                    f"%{operand.operand_name} is not defined here: only a region of this operation "
-                    "defines it",
-                    operand.span,
-                )
+        if any(isinstance(each, ForwardDeclaredValue) for each in operation.operands):
+            self.raise_error(
+                f"%{operand.operand_name} is not defined here: only a region of this operation "
+                "defines it",
+                operand.span,
+            )
 
-    def _position_of_operand(self, operand: UnresolvedOperand) -> tuple[SSAValue | None, Span]:
-        """Returns the value of an operand, if it is known in this scope, and where it stands."""
+    def _value_of(self, operand: UnresolvedOperand) -> SSAValue | None:
+        """Returns the value of an operand, if it is known in this scope."""
         values = self.ssa_values.get(operand.operand_name, ())
         if operand.index < len(values):
-            value = values[operand.index]
-        else:
-            forward = self.forward_ssa_references.get(operand.operand_name, {})
-            value = forward.get(operand.index)
-        return value, Span(operand.span.start, operand.span.end)
+            return values[operand.index]
+        return self.forward_ssa_references.get(operand.operand_name, {}).get(operand.index)
 
     def _location_at(self, offset: int) -> LocationAttr:
         """Returns the location attribute of a character offset."""
-        line, column = self._source.position(offset)
-        return FileLineColLoc(self._file_name, IntAttr(line), IntAttr(column))
+        return file_location(self._file_name, *self._source.position(offset))
 
 
 def _verify_vector_type(type: VectorType[Attribute]) -> None:
@@ -271,17 +365,3 @@ def _verify_vector_type(type: VectorType[Attribute]) -> None:
         raise VerifyException(
             f"a vector holds integers, indices, floats or pointers, got {element}"
         )
-
-
-def _operand_spans(
-    operation: Operation, positions: list[tuple[SSAValue | None, Span]], default: Span
-) -> list[Span]:
-    """Returns where each operand stands; `default` for one that the text does not show.
-
-    The text may show operands in another order than the operation holds them.
-    """
-    spans: list[Span] = []
-    for operand in operation.operands:
-        index = next((i for i, (value, _) in enumerate(positions) if value is operand), None)
-        spans.append(default if index is None else positions.pop(index)[1])
-    return spans

@@ -119,17 +119,14 @@ class Source:
         span = self.line_range(line)
         return self.text[span.start : span.end]
 
-    def record(
-        self,
-        item: Operation | SSAValue,
-        span: Span,
-        operand_spans: tuple[Span, ...] | list[Span] = (),
-    ) -> None:
-        """Remembers where an operation and its operands, or where a value, stand in the text."""
-        offsets = [span.start, span.end]
-        for operand_span in operand_spans:
-            offsets += (operand_span.start, operand_span.end)
-        self._spans[item] = tuple(offsets)
+    def record(self, item: Operation | SSAValue, offsets: tuple[int, ...]) -> None:
+        """Remembers where an operation and its operands, or where a value, stand in the text.
+
+        Args:
+            item: The operation or the value.
+            offsets: Where it begins and ends, and then where each operand does.
+        """
+        self._spans[item] = offsets
 
     def record_copy(self, original: Operation, copy: Operation) -> None:
         """Gives a copy, and the operations in it, the locations of the original."""

@@ -20,7 +20,8 @@ def give_name(value: SSAValue | Block, name: str | None) -> None:
     Raises:
         ValueError: It is no name in xDSL.
     """
-    value.name_hint = name
+    if not value.is_valid_name(name):
+        raise ValueError(f"{name!r} is no name of a value or a block")
     value._name = name  # pyright: ignore[reportPrivateUsage]
 
 

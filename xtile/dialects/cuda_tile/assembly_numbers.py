@@ -6,6 +6,7 @@ Source: NVIDIA/cuda-tile 13.3.0, `CudaTile.cpp`, the functions that `custom<..>`
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cache
 from typing import ClassVar, cast
 
 from typing_extensions import override
@@ -44,6 +45,12 @@ from xtile.dialects.cuda_tile.enumerations import (
     Signedness,
 )
 
+# Each attribute is made once: a text has one for nearly every operation.
+_signedness = cache(SignednessAttr)
+_predicate = cache(ComparisonPredicateAttr)
+_ordering = cache(ComparisonOrderingAttr)
+_rounding_mode = cache(RoundingModeAttr)
+
 
 class _Member(CustomDirective, ABC):
     """A member of an enumeration, written without brackets."""
@@ -72,7 +79,7 @@ class SignednessOf(_Member):
 
     @override
     def read(self, parser: Parser) -> SignednessAttr:
-        return SignednessAttr(parse_member(parser, Signedness, "signedness"))
+        return _signedness(parse_member(parser, Signedness, "signedness"))
 
 
 @irdl_custom_directive
@@ -84,7 +91,7 @@ class PredicateOf(_Member):
     @override
     def read(self, parser: Parser) -> ComparisonPredicateAttr:
         predicate = parse_member(parser, ComparisonPredicate, "comparison_predicate")
-        return ComparisonPredicateAttr(predicate)
+        return _predicate(predicate)
 
 
 @irdl_custom_directive
@@ -96,7 +103,7 @@ class OrderingOf(_Member):
     @override
     def read(self, parser: Parser) -> ComparisonOrderingAttr:
         ordering = parse_member(parser, ComparisonOrdering, "comparison_ordering")
-        return ComparisonOrderingAttr(ordering)
+        return _ordering(ordering)
 
 
 class _Rounding(CustomDirective, ABC):
@@ -112,7 +119,7 @@ class _Rounding(CustomDirective, ABC):
         if parser.parse_optional_keyword("rounding") is not None:
             with parser.in_angle_brackets():
                 mode = parse_member(parser, self.MODES, "rounding mode")
-        self.mode.set(state, RoundingModeAttr(mode))
+        self.mode.set(state, _rounding_mode(mode))
 
     @override
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:

@@ -6,7 +6,8 @@ Source: NVIDIA/cuda-tile 13.3.0, `AttrDefs.td` and `Attributes.cpp`.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import ClassVar, Generic, TypeVar, cast
 
 from typing_extensions import override
@@ -44,6 +45,11 @@ from xtile.dialects.cuda_tile.versions import V13_1, Version
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
 
+@cache
+def _by_name(enumeration: Iterable[StrEnum]) -> Mapping[str | None, StrEnum]:
+    return {member.value: member for member in enumeration}
+
+
 def parse_member(parser: AttrParser, enumeration: Iterable[_EnumT], what: str) -> _EnumT:
     """Reads a member of an enumeration.
 
@@ -57,7 +63,7 @@ def parse_member(parser: AttrParser, enumeration: Iterable[_EnumT], what: str) -
     """
     start = parser.pos
     name = parser.parse_optional_identifier()
-    members = {member.value: member for member in enumeration}
+    members = cast("Mapping[str | None, _EnumT]", _by_name(enumeration))
     if name not in members:
         known = ", ".join(f"'{member}'" for member in members)
         end = parser.pos if name is None else start + len(name)
@@ -139,6 +145,7 @@ class SymbolVisibilityAttr(_Bracketed[SymbolVisibility], EnumAttribute[SymbolVis
     name = "cuda_tile.symbol_visibility"
 
 
+@cache
 def enumerated(member: StrEnum) -> IntegerAttr[IntegerType]:
     """A member of an enumeration that the dialect keeps as a number of 32 bits.
 

@@ -317,6 +317,9 @@ def find_position(location: Attribute) -> DILocAttr | None:
     """The position with a scope that a location has in it; of a call that of its caller."""
     if isinstance(location, DILocAttr):
         return location
+    # Nearly all locations are these, and the questions below take long.
+    if type(location) is FileLineColLoc:
+        return None
     parts: Sequence[Attribute] = ()
     # A position counts as a call for `isinstance` (`debug_info.py`), so it comes first above.
     if isinstance(location, CallSiteLoc):

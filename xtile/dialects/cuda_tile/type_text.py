@@ -31,12 +31,14 @@ MNEMONICS = (
 )
 """What the names of the dialect's types are without its prefix."""
 
-_BEGIN = re.compile(rf"(?:{'|'.join(MNEMONICS)})<")
+_WITHIN = r"""[^<>#!/"]*+"""
+"""What has no brackets, and begins no alias, no comment and no string."""
 
-_BRACKET_OR_NAME = re.compile(r"[<>#!/\"]")
-"""Brackets, and what begins an alias, a comment or a string."""
-
-_MAXIMUM_LENGTH = 500
+_TYPE = re.compile(
+    rf"token(?![\w.$<])|(?:{'|'.join(MNEMONICS)})"
+    rf"<{_WITHIN}(?:<{_WITHIN}(?:<{_WITHIN}>{_WITHIN})*+>{_WITHIN})*+>"
+)
+"""A type of this dialect whose text always means the same."""
 
 _KNOWN_TYPES: dict[str, Attribute] = {}
 """The types that were read, by their texts."""
@@ -54,39 +56,20 @@ def parse_type(parser: AttrParser) -> Attribute:
     """
     if not isinstance(parser, NumberParser):
         return _parse_type(parser)
-    start = parser.pos
-    end = _end_of_type(parser.text, start)
-    if end is None:
+    match = _TYPE.match(parser.text, parser.pos)
+    if match is None:
         return _parse_type(parser)
-    written = parser.text[start:end]
+    written = match[0]
     known = _KNOWN_TYPES.get(written)
     if known is not None:
-        parser.skip_to(end)
+        parser.skip_to(match.end())
         return known
     type = _parse_type(parser)
-    if parser.previous_end == end:
+    if parser.previous_end == match.end():
         if len(_KNOWN_TYPES) == _MAXIMUM_KNOWN:
             _KNOWN_TYPES.clear()
         _KNOWN_TYPES[written] = type
     return type
-
-
-def _end_of_type(text: str, start: int) -> int | None:
-    """Where a type of this dialect ends, if its text always means the same; else None."""
-    begin = _BEGIN.match(text, start)
-    if begin is None:
-        return None
-    depth = 1
-    for bracket in _BRACKET_OR_NAME.finditer(text, begin.end(), start + _MAXIMUM_LENGTH):
-        if bracket[0] == "<":
-            depth += 1
-        elif bracket[0] == ">":
-            depth -= 1
-            if not depth:
-                return bracket.end()
-        else:
-            return None
-    return None
 
 
 def _parse_type(parser: AttrParser) -> Attribute:

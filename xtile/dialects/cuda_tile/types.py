@@ -311,6 +311,11 @@ class TensorViewType(ParametrizedAttribute, TypeAttribute, ShapedType, Container
             )
 
 
+@lru_cache(1024)
+def _tile(shape: ArrayAttr[IntAttr], element_type: Attribute) -> TileType:
+    return TileType.new((shape, element_type))
+
+
 # As a dataclass, so that its parameters belong to those that types are compared by.
 @dataclass(frozen=True, init=False)
 class TileView(ABC):
@@ -338,7 +343,7 @@ class TileView(ABC):
     @property
     def tile_type(self) -> TileType:
         """The type of what is loaded and stored."""
-        return TileType.new((self.tile_shape, self.tensor_view.element_type))
+        return _tile(self.tile_shape, self.tensor_view.element_type)
 
     @abstractmethod
     def get_dim_map(self) -> tuple[int, ...]:

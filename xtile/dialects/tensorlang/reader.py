@@ -185,7 +185,7 @@ class Reader(TermReader):
         self.definitions.enter()
         for definition, type in arguments:
             value = block.insert_arg(type, len(block.args))
-            self.source.record(value, Span(definition.start, definition.end))
+            self.source.record(value, (definition.start, definition.end))
             self.define(definition, value)
         try:
             self._read_instructions()
@@ -368,7 +368,8 @@ class Reader(TermReader):
     ) -> None:
         """Remembers where an operation stands in the text."""
         operation.location = self._location(start)
-        self.source.record(operation, Span(start, end), list(operand_spans))
+        operands = [offset for span in operand_spans for offset in (span.start, span.end)]
+        self.source.record(operation, (start, end, *operands))
 
     def _discard_after(self, last: Operation | None) -> None:
         """Takes back what was inserted for an instruction that could not be read."""

@@ -33,7 +33,7 @@ from xtile.dialects.cuda_tile.types import TileType
 from xtile.dialects.cuda_tile.versions import Version
 from xtile.garbage import without_collections
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
-from xtile.text.source import Source, Span, attach_source
+from xtile.text.source import Source, attach_source
 
 _KNOWN_FLAGS = sum(map(int, FunctionFlag))
 
@@ -133,7 +133,7 @@ class _Decoder:
                 properties["constant"] = UnitAttr()
         properties["symbol_visibility"] = SymbolVisibilityAttr(visibility)
         variable = GlobalOp.create(properties=properties)
-        section.source.record(variable, Span(beginning, section.position))
+        section.source.record(variable, (beginning, section.position))
         return variable
 
     def _read_functions(self) -> list[EntryOp]:
@@ -163,7 +163,7 @@ class _Decoder:
         block = Block(arg_types=signature.inputs.data)
         FunctionReader(self._attributes, positions, self._version).read_body(block, body)
         entry = EntryOp.create(properties=properties, regions=[Region(block)], location=location)
-        section.source.record(entry, Span(beginning, section.position))
+        section.source.record(entry, (beginning, section.position))
         return entry
 
     def _read_hints(self, section: ByteReader, flags: int) -> OptimizationHintsAttr | None:

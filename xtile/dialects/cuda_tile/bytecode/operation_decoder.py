@@ -15,7 +15,6 @@ from xtile.dialects.cuda_tile.bytecode.debug_decoder import FunctionLocations
 from xtile.dialects.cuda_tile.bytecode.records import Record, records_by_opcode
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import Version
-from xtile.text.source import Span
 
 MAXIMUM_DEPTH = 256
 """How deep regions may nest."""
@@ -88,7 +87,7 @@ class FunctionReader:
             location=location,
         )
         self._values += operation.results[: len(results)]
-        reader.source.record(operation, Span(start, reader.position))
+        reader.source.record(operation, (start, reader.position))
         return operation
 
     def _read_results(self, record: Record, reader: ByteReader) -> list[Attribute]:

@@ -15,7 +15,6 @@ from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IntegerType, Signedness, f16, f32, f64
 from xdsl.ir import Attribute, Operation, TypeAttribute
-from xdsl.parser import ParserState
 from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -31,6 +30,7 @@ from xtile.dialects.xegpu.rfc.read_scattered import SCATTERED_READERS
 from xtile.dialects.xegpu.types import NbarrierType, TensorDescType
 from xtile.text.mlir_lexer import MlirLexer
 from xtile.text.mlir_parser import MlirParser
+from xtile.text.mlir_token_parser import TokenState
 from xtile.text.source import Source
 
 _ATTRIBUTES = {
@@ -128,7 +128,7 @@ class XeGPUParser(MlirParser):
         plain = _with_plain_quotes(source.text)
         if plain != source.text:
             self._lexer = MlirLexer(Input(plain, source.name))
-            self._parser_state = ParserState(self._lexer)
+            self._parser_state = TokenState(self._lexer)
 
     @property
     def text(self) -> str:

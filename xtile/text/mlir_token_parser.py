@@ -1,0 +1,190 @@
+"""The part of the parser of MLIR text that takes the next token, in one step for each.
+
+Every token of a text comes through here, which xDSL's parser does in five to ten calls for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from typing_extensions import override
+from xdsl.context import Context
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import AttrSizedSegments
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.utils.lexer import Position, Span
+from xdsl.utils.mlir_lexer import (
+    KIND_BY_PUNCTUATION_SPELLING,
+    MLIRTokenKind,
+    PunctuationSpelling,
+)
+
+from xtile.text.mlir_lexer import MlirLexer, MlirToken
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTypes:
+    """What operands and results of some types were found to be.
+
+    Attributes:
+        given: The types that the text gives; they are kept because they are known by their ids.
+        operands: The types of all operands.
+        results: The types of all results.
+        sizes: The attributes that say how many operands or results each name stands for.
+    """
+
+    given: Sequence[Attribute]
+    operands: Sequence[Attribute]
+    results: Sequence[Attribute]
+    sizes: Sequence[tuple[AttrSizedSegments, Attribute]]
+
+
+class NamedOperand(UnresolvedOperand):
+    """An operand as the text names it; it makes its span when somebody asks for it.
+
+    Attributes:
+        operand_name: The name without `%`.
+        value: The value, once it is looked up; None for one that is defined later.
+    """
+
+    __slots__ = ("index", "operand_name", "token", "value")
+
+    def __init__(self, token: MlirToken, index: int) -> None:
+        self.token = token
+        self.operand_name = token.text[1:]  # pyright: ignore
+        self.index = index
+        self.value: SSAValue | None = None
+
+    @property
+    def span(self) -> Span:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the name stands, with its `%`."""
+        return self.token.span
+
+
+class TokenState(ParserState[MLIRTokenKind]):
+    """Where a parser stands: its lexer, and the token that comes next."""
+
+    lexer: MlirLexer  # pyright: ignore[reportIncompatibleVariableOverride]
+    current_token: MlirToken  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class TokenParser(Parser):
+    """xDSL's parser on a lexer of ours."""
+
+    _lexer: MlirLexer
+    _parser_state: TokenState  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __init__(self, ctx: Context, input: str | bytes, name: str = "<unknown>") -> None:
+        super().__init__(ctx, input, name)
+        self.known_types: dict[tuple[object, ...], KnownTypes] = {}
+
+    @property
+    def previous_end(self) -> int:
+        """The offset after the last character that was read."""
+        return self._lexer.previous_end
+
+    @property
+    def text(self) -> str:
+        """All of the text."""
+        return self._lexer.input.content
+
+    def skip_to(self, offset: int) -> None:
+        """Goes on after text that is known, at an offset between two tokens."""
+        self._lexer.pos = offset
+        self._parser_state.current_token = self._lexer.lex()
+
+    @property
+    @override
+    def pos(self) -> Position:
+        return self._parser_state.current_token.start
+
+    @override
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MlirToken:
+        state = self._parser_state
+        token = state.current_token
+        state.current_token = state.lexer.lex()
+        return token
+
+    @override
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MlirToken | None:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not expected_kind:
+            return None
+        state.current_token = state.lexer.lex()
+        return token
+
+    @override
+    def _parse_token(self, expected_kind: MLIRTokenKind, error_msg: str) -> MlirToken:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not expected_kind:
+            self.raise_error(error_msg, token.span)
+        state.current_token = state.lexer.lex()
+        return token
+
+    @override
+    def parse_optional_punctuation(
+        self, punctuation: PunctuationSpelling
+    ) -> PunctuationSpelling | None:
+        state = self._parser_state
+        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    @override
+    def parse_punctuation(
+        self, punctuation: PunctuationSpelling, context_msg: str = ""
+    ) -> PunctuationSpelling:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            self.raise_error(f"Expected '{punctuation}'{context_msg}", token.span)
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    @override
+    def parse_optional_characters(self, text: str) -> str | None:
+        state = self._parser_state
+        if state.current_token.text != text:
+            return None
+        state.current_token = state.lexer.lex()
+        return text
+
+    @override
+    def parse_optional_keyword(self, keyword: str) -> str | None:
+        return self.parse_optional_keyword_in((keyword,))
+
+    @override
+    def parse_optional_keyword_in(self, keywords: Collection[str]) -> str | None:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not MLIRTokenKind.BARE_IDENT or token.text not in keywords:
+            return None
+        state.current_token = state.lexer.lex()
+        return token.text
+
+    @override
+    def parse_optional_identifier(self) -> str | None:
+        token = self._parse_optional_token(MLIRTokenKind.BARE_IDENT)
+        return None if token is None else token.text
+
+    @override
+    def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
+        if self._parser_state.current_token.kind is not MLIRTokenKind.L_BRACE:
+            return {}
+        return super().parse_optional_dictionary_attr_dict()
+
+    @override
+    def parse_optional_unresolved_operand(self) -> NamedOperand | None:
+        token = self._parse_optional_token(MLIRTokenKind.PERCENT_IDENT)
+        if token is None:
+            return None
+        index = self._parse_optional_token(MLIRTokenKind.HASH_IDENT)
+        if index is None:
+            return NamedOperand(token, 0)
+        if not index.text[1:].isdigit():
+            self.raise_error("Expected integer as SSA value tuple index", index.span)
+        return NamedOperand(token, int(index.text[1:]))
