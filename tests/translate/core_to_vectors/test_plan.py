@@ -192,3 +192,21 @@ def test_vectors_of_a_long_row_are_combined_side_by_side() -> None:
     )
     # Four in the loop, three of what it hands on, four halvings, and the start.
     assert names.count("arith.maxnumf") == 4 + 3 + 4 + 1
+
+
+def test_what_is_reduced_first_is_stored_on_the_way() -> None:
+    """One loop computes and combines the components, the other one reads them again."""
+    rows = 1024
+    kernel = _kernel(
+        f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : coopmatrix<f32x{rows}x1,matrix_acc>
+        %b = neg %a : coopmatrix<f32x{rows}x1,matrix_acc>
+        %c = cooperative_matrix_reduce_max.column %b : coopmatrix<f32x1x1,matrix_acc>
+        %d = mul %b, %b : coopmatrix<f32x{rows}x1,matrix_acc>
+        cooperative_matrix_store %d, %B[%c0,%c0]
+        cooperative_matrix_store %c, %C[%c0,%c0]""",
+        f"%A: memref<f32x{rows}x1>, %B: memref<f32x{rows}x1>, %C: memref<f32x1x1>",
+    )
+    names = _names(kernel)
+    assert names.count("scf.for") == 2
+    assert names.count("arith.negf") == 4 + 4

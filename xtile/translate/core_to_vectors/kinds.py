@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
-from xtile.dialects.core import MapOp
+from xtile.dialects.core import MapOp, ReduceOp
 from xtile.dialects.effects import changes_memory, may_fail, written_operands
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
@@ -78,6 +78,18 @@ def is_view(operation: Operation) -> bool:
 def repeats(operation: Operation) -> bool:
     """Whether an operation may need each component of its operand more than once."""
     return operation.name == "vector.broadcast"
+
+
+def is_reduction_of_rows(operation: Operation, tile: SSAValue) -> bool:
+    """Whether an operation combines all components of each row of a tile."""
+    if operation.operands[:1] != (tile,) or tile in operation.operands[1:]:
+        return False
+    last = len(cast("VectorType[Attribute]", tile.type).get_shape()) - 1
+    if isinstance(operation, ReduceOp):
+        return len(operation.sources) == 1 and operation.axis.value.data == last
+    if isinstance(operation, MultiDimReductionOp):
+        return operation.reduction_dims.get_values() == (last,)
+    return isinstance(operation, vector.ReductionOp)
 
 
 _WRITER_OF = {"vector.load": "vector.store", "vector.transfer_read": "vector.transfer_write"}

@@ -226,7 +226,8 @@ class Vectors(Emitter):
     def define_tile(self, old: SSAValue, new: Tile) -> None:
         """Records a new tile, which is stored unless it is computed where it is used."""
         owner = old.owner
-        if isinstance(owner, Operation) and owner in self.plan.deferred:
+        is_late = owner in self.plan.deferred or owner in self.plan.stored_by
+        if isinstance(owner, Operation) and is_late:
             self.define(old, new)
             return
         target = self.target_of(old)
@@ -416,16 +417,20 @@ class Vectors(Emitter):
 
     def each_piece(self, tile: Tile, emit: Callable[[Position, int], None]) -> None:
         """Goes through the components of a tile, as many at once as it likes."""
+        self.guarded(tile, lambda: self._each_piece(tile, emit))
+
+    def guarded(self, tile: Tile, emit: Callable[[], None]) -> None:
+        """Emits what goes through a tile; twice, where one of the two needs no checks."""
         guard = self.guard_of(tile) if tile.cost <= CHEAP_IN_TWO_LOOPS else None
         if guard is None:
-            self._each_piece(tile, emit)
+            emit()
             return
 
         def without_checks() -> None:
             with self.assuming(tile.guards):
-                self._each_piece(tile, emit)
+                emit()
 
-        self.either(guard, without_checks, lambda: self._each_piece(tile, emit))
+        self.either(guard, without_checks, emit)
 
     def guard_of(self, tile: Tile) -> SSAValue | None:
         """Whether all that a tile is computed from is inside of memory; None if it is known."""

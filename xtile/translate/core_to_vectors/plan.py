@@ -2,7 +2,7 @@
 
 A tile that is used once, in the block where it is made, is computed where it is used: a chain
 of elementwise operations becomes one loop. Every other tile is stored, in memory that is given
-back after its last use.
+back after its last use. If a reduction of rows uses it first, the reduction's loop stores it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Plan:
     Attributes:
         tiles: The vectors that belong to subgroups.
         deferred: The operations whose tile is computed where it is used.
+        stored_by: For an operation whose tile is stored while it is reduced, that reduction.
         released: The tiles that nobody needs any more once an operation is done.
         targets: For a tile that a loop hands on, the variable of the loop whose memory it takes.
         tells_others: Whether others may learn from the kernel that it has stored something.
@@ -33,6 +34,7 @@ class Plan:
 
     tiles: frozenset[SSAValue] = frozenset()
     deferred: set[Operation] = field(default_factory=set[Operation])
+    stored_by: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     released: dict[Operation, list[SSAValue]] = field(
         default_factory=dict[Operation, list[SSAValue]]
     )
@@ -90,18 +92,31 @@ class _Planner:
 
     def _decide(self, operation: Operation, result: SSAValue, operations: list[Operation]) -> None:
         self._needed[result] = self._last_need(result)
-        if not kinds.is_deferrable(operation) or not _is_used_once_here(operation, result):
+        if not kinds.is_deferrable(operation) or not result.uses:
+            return
+        if not _is_used_once_here(operation, result):
+            first = operations[self._first_need(result)]
+            if kinds.is_reduction_of_rows(first, result) and self._can_wait(
+                operation, first, operations
+            ):
+                self.plan.stored_by[operation] = first
             return
         (use,) = result.uses
-        if kinds.repeats(use.operation):
-            return
-        last = self._needed[result]
-        between = operations[self._numbers[operation] + 1 : last]
-        if kinds.reads_memory(operation) and (
-            any(map(kinds.has_effects, between)) or kinds.overwrites(operations[last], operation)
-        ):
-            return
-        self.plan.deferred.add(operation)
+        last = operations[self._needed[result]]
+        if not kinds.repeats(use.operation) and self._can_wait(operation, last, operations):
+            self.plan.deferred.add(operation)
+
+    def _can_wait(self, operation: Operation, user: Operation, operations: list[Operation]) -> bool:
+        """Whether an operation computes the same when another one of its block is executed."""
+        between = operations[self._numbers[operation] + 1 : self._numbers[user]]
+        return not kinds.reads_memory(operation) or not (
+            any(map(kinds.has_effects, between)) or kinds.overwrites(user, operation)
+        )
+
+    def _first_need(self, value: SSAValue) -> int:
+        """The number of the operation in the value's block that reads it first."""
+        block = _block_of(value)
+        return min(self._numbers[_ancestor_in(block, use.operation)] for use in value.uses)
 
     def _last_need(self, value: SSAValue) -> int:
         """The number of the operation in the value's block that reads it last."""
@@ -114,7 +129,7 @@ class _Planner:
         for use in value.uses:
             user = use.operation
             around = _ancestor_in(block, user)
-            last = max(last, self._numbers[around])
+            last = max(last, self._numbers[self.plan.stored_by.get(around, around)])
             if around is user and (user in self.plan.deferred or kinds.is_view(user)):
                 last = max(last, *(self._needed.get(result, -1) for result in user.results))
         return last
@@ -138,7 +153,7 @@ class _Planner:
                 continue
             if made_by.parent is not block or not kinds.is_stored(made_by):
                 continue
-            if list(end.operands).count(value) > 1 or made_by in self.plan.deferred:
+            if list(end.operands).count(value) > 1 or self._computed_by(value) is not None:
                 continue
             if self._is_free_for(made_by, argument):
                 self.plan.targets[value] = argument
@@ -178,11 +193,12 @@ class _Planner:
         return False
 
     def _computed_by(self, value: SSAValue) -> Operation | None:
-        """What computes a tile that is not stored; None for others."""
+        """What computes a tile later than where it is made; None for others."""
         owner = value.owner
-        if isinstance(owner, Operation) and (owner in self.plan.deferred or kinds.is_view(owner)):
-            return owner
-        return None
+        if not isinstance(owner, Operation):
+            return None
+        is_late = owner in self.plan.deferred or owner in self.plan.stored_by
+        return owner if is_late or kinds.is_view(owner) else None
 
 
 def _is_used_once_here(operation: Operation, result: SSAValue) -> bool:

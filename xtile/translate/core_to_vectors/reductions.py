@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
 
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import VectorType
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp
@@ -188,7 +188,7 @@ class Reduction:
 
 def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
     """Several dimensions become the last one, which is combined."""
-    tile = lowering.tile(operation.source)
+    tile = _source(lowering, operation, operation.source)
     (*dimensions,) = operation.reduction_dims.get_values()
     axis = dimensions[0] if len(dimensions) == 1 else len(tile.shape) - len(dimensions)
     if len(dimensions) != 1:
@@ -209,7 +209,25 @@ def _reduction(operation: vector.ReductionOp, lowering: Vectors) -> None:
     element = cast("VectorType[Attribute]", operation.vector.type).element_type
     how = combination_of_kind(lowering, str(operation.kind.data), element)
     start = [] if operation.acc is None else [operation.acc]
-    _reduce_to(operation.dest, start, [lowering.tile(operation.vector)], 0, how, lowering)
+    tile = _source(lowering, operation, operation.vector)
+    _reduce_to(operation.dest, start, [tile], 0, how, lowering)
+
+
+def _source(lowering: Vectors, operation: Operation, old: SSAValue) -> Tile:
+    """The tile that is reduced; what the reduction is to store goes to private memory, too."""
+    tile = lowering.tile(old)
+    is_stored = tile.buffer is not None or tile.scalar is not None
+    if is_stored or lowering.plan.stored_by.get(cast("Operation", old.owner)) is not operation:
+        return tile
+    buffer = lowering.allocate(tile.element, tile.count)
+
+    def piece(position: Position, width: int) -> SSAValue:
+        value = tile.piece(position, width)
+        lowering.store(value, buffer, [position.flat])
+        return value
+
+    lowering.define_stored(old, buffer)
+    return replace(tile, piece=piece)
 
 
 def _reduce_to(
@@ -247,27 +265,43 @@ def _define(
     finish: Callable[[Position, Components], Components],
 ) -> None:
     """Defines the results of a reduction: tiles in private memory, or numbers."""
-    if not isinstance(results[0].type, VectorType):
+    reduction, first = Reduction(lowering, tiles, how), tiles[0]
+    if not isinstance(results[0].type, VectorType) and not first.guards:
 
         def define(position: Position, values: Components) -> None:
             for result, value in zip(results, finish(position, values), strict=True):
                 lowering.define(result, value)
 
-        Reduction(lowering, tiles, how).along(axis, define)
+        reduction.along(axis, define)
         return
-    buffers = [lowering.new_buffer(result) for result in results]
+    elements = [lowering.component_type(result.type) for result in results]
+    buffers = [_buffer_of(lowering, result) for result in results]
 
     def store(position: Position, values: Components) -> None:
         for buffer, value in zip(buffers, finish(position, values), strict=True):
             lowering.store(value, buffer, [position.flat])
 
-    Reduction(lowering, tiles, how).along(axis, store)
-    for result, buffer in zip(results, buffers, strict=True):
-        lowering.define_stored(result, buffer)
+    if len(tiles) == 1:
+        lowering.guarded(first, lambda: reduction.along(axis, store))
+    else:
+        reduction.along(axis, store)
+    for result, buffer, element in zip(results, buffers, elements, strict=True):
+        if isinstance(result.type, VectorType):
+            lowering.define_stored(result, buffer)
+        else:
+            lowering.define(result, lowering.load(buffer, [0], 1, element))
+            lowering.free(buffer)
+
+
+def _buffer_of(lowering: Vectors, result: SSAValue) -> SSAValue:
+    """Memory for the result of a reduction, which may be a number."""
+    if isinstance(result.type, VectorType):
+        return lowering.new_buffer(result)
+    return lowering.allocate(lowering.component_type(result.type), 1)
 
 
 def _reduce(operation: ReduceOp, lowering: Vectors) -> None:
-    tiles = [lowering.tile(source) for source in operation.sources]
+    tiles = [_source(lowering, operation, source) for source in operation.sources]
     how = combination_of_body(lowering, operation)
     axis = operation.axis.value.data
     _define(lowering, operation.totals, tiles, axis, how, lambda at, values: how.narrow(values))
