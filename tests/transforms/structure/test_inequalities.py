@@ -204,7 +204,10 @@ def test_random_numbers() -> None:
 
         def write(k: Kernel, i: Number, m: Number, n: Number) -> Number:
             number = _random(k, rng, [i, i, m, n], int(rng.integers(1, 4)))
-            return _combined(_random(k, rng, [m, n], int(rng.integers(3))), "-", number)
+            end = _random(k, rng, [m, n], int(rng.integers(3)))
+            # Of those that are cut off at the end something can be proved.
+            operation = str(rng.choice(["%", "min", ""]))
+            return _combined(end, "-", _combined(number, operation, end) if operation else number)
 
         module, number = _kernel(write, lambda k, m, n: m * n)
         needs = _needs(module)
