@@ -169,6 +169,12 @@ PIECES: dict[str, Piece] = {
         "%r = tt.splat %x : f32 -> tensor<12xf32>",
         "a tensor has a power of two of elements, but tensor<12xf32> has 12",
     ),
+    "the largest tensor": Piece("%x: f32", "%r = tt.splat %x : f32 -> tensor<1024x1024xf32>"),
+    "a tensor that is too large": Piece(
+        "%x: f32",
+        "%r = tt.splat %x : f32 -> tensor<1024x2048xf32>",
+        "a tensor has at most 1048576 elements, but tensor<1024x2048xf32> has 2097152",
+    ),
     # --- memory ---
     "load": Piece(f"%p: {P8}, %m: {B8}, %x: {F8}", f"%r = tt.load %p, %m, %x : {P8}"),
     "load of a scalar": Piece(f"%p: {P}", f"%r = tt.load %p {{isVolatile = true}} : {P}"),

@@ -69,8 +69,12 @@ class TritonOperation(IRDLOperation, ABC):
             verify_size(value.type)
 
 
+LARGEST_TENSOR = 1 << 20
+"""Elements of a tensor that Triton allows (`maxTensorNumElements` in its `Traits.h`)."""
+
+
 def verify_size(type_: Attribute) -> None:
-    """Raises a VerifyException if a tensor's number of elements is no power of two."""
+    """Raises a VerifyException if Triton has no tensor of that many elements."""
     if not isinstance(type_, TensorType):
         return
     count = 1
@@ -78,6 +82,10 @@ def verify_size(type_: Attribute) -> None:
         count *= size
     if count < 1 or count & (count - 1):
         raise VerifyException(f"a tensor has a power of two of elements, but {type_} has {count}")
+    if count > LARGEST_TENSOR:
+        raise VerifyException(
+            f"a tensor has at most {LARGEST_TENSOR} elements, but {type_} has {count}"
+        )
 
 
 def as_tensor(type_: Attribute) -> TensorType[Attribute] | None:
