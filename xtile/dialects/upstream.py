@@ -68,9 +68,13 @@ def element_type(type: Attribute) -> Attribute:
     return type
 
 
+_WITH_ELEMENTS = frozenset({VectorType, TensorType, UnrankedTensorType})
+
+
 def value_type(type: Attribute) -> Attribute:
     """Returns the element type of a vector or tensor; any other type itself."""
-    if isinstance(type, VectorType | TensorType | UnrankedTensorType):
+    # `isinstance` takes long for attributes.
+    if type.__class__ in _WITH_ELEMENTS:
         return cast("VectorType[Attribute]", type).element_type
     return type
 

@@ -120,7 +120,7 @@ class _Groups:
 
 def _rank(value: SSAValue) -> int:
     type_ = value.type
-    return len(type_.shape) if isinstance(type_, VectorType) else 0
+    return len(type_.shape) if type(type_) is VectorType else 0
 
 
 def _is_anybodys(value: SSAValue) -> bool:

@@ -139,7 +139,7 @@ def _is_on_plain_numbers(operation: Operation) -> bool:
 
     Most operations are.
     """
-    types = (*operation.operand_types, *operation.result_types)
+    types = map(value_type, (*operation.operand_types, *operation.result_types))
     return all(type(type_) in _PLAIN_TYPES or is_wide_integer(type_) for type_ in types)
 
 
