@@ -102,7 +102,10 @@ class _Proof:
                 ]
                 if None not in found:
                     return step.needs.union(*(each or NOTHING for each in found))
-        if not may_check:
+        # A launch knows of a block's index only how large it may be, so that it cannot tell that
+        # numbers which depend on the index make up for each other.
+        of_block = [each for each in number.terms if any(map(_depends_on_block, each))]
+        if not may_check or len(of_block) > 1:
             return None
         return self._provenance.bounds.require(Affine.of((), number), 1, _GREATEST)
 
@@ -280,6 +283,14 @@ def _operands_of(atom: Atom) -> tuple[SSAValue, ...]:
         return tuple(owner.operands) if owner.name in _EXACT | _RULES.keys() else ()
     loop = atom.loop if isinstance(atom, Rounds) else _loop_of(atom)
     return () if loop is None else (loop.lb, loop.ub, loop.step)
+
+
+def _depends_on_block(atom: Atom) -> bool:
+    """Whether a number is computed from a block's index."""
+    owner = atom.owner if isinstance(atom, SSAValue) else None
+    if isinstance(owner, Operation):
+        return owner.name == "gpu.block_id" or any(map(_depends_on_block, owner.operands))
+    return any(map(_depends_on_block, _operands_of(atom)))
 
 
 def _loop_of(atom: Atom) -> scf.ForOp | None:
