@@ -14,9 +14,8 @@ from dataclasses import replace
 from math import gcd, prod
 
 from xdsl.dialects import scf
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.facts import constant_of
 from xtile.transforms.structure.accesses import (
@@ -33,7 +32,7 @@ from xtile.transforms.structure.accesses import (
 from xtile.transforms.structure.affine import Affine
 from xtile.transforms.structure.bounds import NOTHING, Needs
 from xtile.transforms.structure.boxes import Bound
-from xtile.transforms.structure.inequalities import needs_of_positive
+from xtile.transforms.structure.inequalities import axes_of, needs_of_positive
 from xtile.transforms.structure.polynomials import (
     ZERO,
     Atom,
@@ -330,8 +329,8 @@ class _Scope:
         outside = [own.start for own in dimensions if own.may_begin_outside]
         if loaded_tile(self._operation) is None or not outside or not further:
             return
-        of_starts = {axis for start in outside for axis in _axes(start)}
-        if of_starts & {axis for each in further for axis in _axes(each.index)}:
+        of_starts = {axis for start in outside for axis in axes_of(start)}
+        if of_starts & {axis for each in further for axis in axes_of(each.index)}:
             raise _NotCommonError
 
 
@@ -351,23 +350,3 @@ def _from_beginnings(access: Access) -> tuple[Access, list[Polynomial]]:
 
 def _is_in_loop(atom: Atom) -> bool:
     return any(isinstance(around, scf.ForOp) for around in operations_around(atom))
-
-
-def _axes(number: Polynomial) -> set[str]:
-    """The axes of the grid that a number depends on."""
-    found: set[str] = set()
-    seen: set[SSAValue] = set()
-    values = [atom for atom in number.atoms if isinstance(atom, SSAValue)]
-    values += [atom.loop.lb for atom in number.atoms if not isinstance(atom, SSAValue)]
-    while values:
-        value = values.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        owner = value.owner
-        if isinstance(owner, Block):
-            owner = owner.parent_op()
-        if isinstance(owner, Operation) and not isinstance(owner, FuncOp):
-            found |= {str(owner.properties["dimension"])} if owner.name == "gpu.block_id" else set()
-            values += owner.operands
-    return found

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 
+from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.rewrite.ranges import Range
 from xtile.transforms.structure.affine import Affine
@@ -104,7 +105,7 @@ class _Proof:
                     return step.needs.union(*(each or NOTHING for each in found))
         # A launch knows of a block's index only how large it may be, so that it cannot tell that
         # numbers which depend on the index make up for each other.
-        of_block = [each for each in number.terms if any(map(_depends_on_block, each))]
+        of_block = [each for each in number.terms if axes_of(Polynomial({each: 1}))]
         if not may_check or len(of_block) > 1:
             return None
         return self._provenance.bounds.require(Affine.of((), number), 1, _GREATEST)
@@ -285,12 +286,24 @@ def _operands_of(atom: Atom) -> tuple[SSAValue, ...]:
     return () if loop is None else (loop.lb, loop.ub, loop.step)
 
 
-def _depends_on_block(atom: Atom) -> bool:
-    """Whether a number is computed from a block's index."""
-    owner = atom.owner if isinstance(atom, SSAValue) else None
-    if isinstance(owner, Operation):
-        return owner.name == "gpu.block_id" or any(map(_depends_on_block, owner.operands))
-    return any(map(_depends_on_block, _operands_of(atom)))
+def axes_of(number: Polynomial) -> set[str]:
+    """The axes of the grid that a number depends on."""
+    found: set[str] = set()
+    seen: set[SSAValue] = set()
+    values = [atom for atom in number.atoms if isinstance(atom, SSAValue)]
+    values += [atom.loop.lb for atom in number.atoms if not isinstance(atom, SSAValue)]
+    while values:
+        value = values.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        if isinstance(owner, Block):
+            owner = owner.parent_op()
+        if isinstance(owner, Operation) and not isinstance(owner, FuncOp):
+            found |= {str(owner.properties["dimension"])} if owner.name == "gpu.block_id" else set()
+            values += owner.operands
+    return found
 
 
 def _loop_of(atom: Atom) -> scf.ForOp | None:
