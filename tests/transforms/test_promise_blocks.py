@@ -10,8 +10,9 @@ import pytest
 import xtile
 from tests.seeds import fresh_generator
 from xtile.arguments.launch_checks import check_of, first_failing
-from xtile.dialects.core import AssumeOp, ViewOp
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.launch_checks import check_words
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.targets import INTEL
 from xtile.targets.compilers import XTILE

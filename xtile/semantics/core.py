@@ -14,13 +14,9 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.core import (
-    AtomicKind,
-    AtomicUpdateOp,
-    PrintOp,
-    ScanKind,
-    SubgroupScanOp,
-)
+from xtile.dialects.core.attributes import AtomicKind, ScanKind
+from xtile.dialects.core.printing import PrintOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, SubgroupScanOp
 from xtile.semantics import (
     core_assumptions,
     core_atomics,

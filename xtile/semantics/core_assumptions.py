@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from xtile.dialects.core import AssumeOp
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.pointers import pointer_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.promises import report_broken_promise, shared

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from xtile.dialects.atomic_kinds import kind_of
-from xtile.dialects.core import AtomicCompareAndSwapOp, AtomicRMWOp
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.core_scattered import Positions
 from xtile.semantics.state import State

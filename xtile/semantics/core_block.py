@@ -5,7 +5,10 @@ Source: docs/core-form.md; docs/semantics.md, "Linear algebra" and "Execution".
 
 from __future__ import annotations
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp, CumsumOp, ParallelOp
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.blas import CumsumOp
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.semantics import blas
 from xtile.semantics.compiler import Compiler, Handler, Step

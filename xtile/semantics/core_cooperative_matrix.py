@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import (
+from xtile.dialects.core.cooperative_matrix import (
+    WORD_BITS,
     CooperativeMatrixFillOp,
     CooperativeMatrixLoadOp,
     CooperativeMatrixMultiplyAddOp,
     CooperativeMatrixStoreOp,
-)
-from xtile.dialects.core.cooperative_matrix import (
-    WORD_BITS,
     CooperativeMatrixType,
     MatrixUse,
     has_words,

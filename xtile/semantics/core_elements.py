@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xtile.dialects.core import GatherOp, HistogramOp
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.state import State

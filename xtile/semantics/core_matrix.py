@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType, f32
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp
+from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp
 from xtile.dialects.tensorlang.attributes import MatrixUse
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.types import CoopmatrixType

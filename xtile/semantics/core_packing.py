@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from xtile.dialects.core import PackOp, ScaledContractOp, UnpackOp
+from xtile.dialects.core.packing import PackOp, UnpackOp
+from xtile.dialects.core.scaled_products import ScaledContractOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile.matrix_multiply import scaled_product
 from xtile.semantics.state import State

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.core import (
+from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerAddOp,
     PointerCastOp,
     PointerToIntegerOp,
-    ViewOp,
+    pointer_of,
 )
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.views import ViewOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, as_index, transform
 from xtile.semantics.state import State

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.core import AggregateOperation, ReduceOp, ScanOp
+from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.semantics.aggregates import Combination, check_order, reduced, scanned
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.promises import report_broken_promise

@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.core_pointers import memory_at, pointee_dtype
 from xtile.semantics.memory import Index, Memref, as_index

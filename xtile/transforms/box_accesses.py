@@ -26,8 +26,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import GatherLoadOp, Level, ScatterStoreOp, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shared_attributes import truth_attribute

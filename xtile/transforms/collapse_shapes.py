@@ -25,7 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Operation, Region, SSAValue
 
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.reductions import MultiDimReductionOp

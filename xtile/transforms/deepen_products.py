@@ -20,7 +20,7 @@ from xdsl.dialects.vector import CombiningKindFlag, TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp

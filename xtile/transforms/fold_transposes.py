@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, ModuleOp, VectorType
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineMap
 
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.transfers import TransferReadOp

@@ -17,8 +17,7 @@ from xdsl.dialects.vector import TransferWriteOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
-from xtile.dialects.core import Level, level_of
-from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, Level, level_of
 from xtile.dialects.effects import is_pure, leaves_memory, only_reads, synchronizes
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk

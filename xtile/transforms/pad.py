@@ -34,15 +34,15 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import AtomicUpdateOp, Level, level_of
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.core.extents import unknown_extents
 from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
 from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
-from xtile.dialects.core.subgroup import YieldOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, YieldOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.contractions import ContractionOp

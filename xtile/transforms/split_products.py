@@ -29,7 +29,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.arith.casts import ExtFOp, TruncFOp
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.effects import is_pure, only_reads
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import with_element

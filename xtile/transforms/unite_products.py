@@ -14,7 +14,7 @@ from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
-from xtile.dialects.core import Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp

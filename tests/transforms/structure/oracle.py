@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 
 import xtile
 from tests.transforms.structure.pointer_kernels import Case
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.shapes import as_vector
 from xtile.semantics.core import HANDLERS
 from xtile.semantics.vector.arrays import as_array

@@ -14,7 +14,7 @@ from tests.seeds import fresh_generator
 from tests.transforms.structure.pointer_builder import Kernel, Tile
 from tests.transforms.structure.test_structure import raised, written
 from xtile.arguments.launch_checks import first_failing
-from xtile.dialects.core import ScatterStoreOp
+from xtile.dialects.core.scattered import ScatterStoreOp
 from xtile.transforms.cleanup import clean_up
 from xtile.transforms.structure.bounds import Bounds, Needs
 from xtile.transforms.structure.inequalities import needs_of_positive

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from xdsl.dialects import scf
 from xdsl.ir import Operation, Region
 
-from xtile.dialects.core import ParallelOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.transforms.distribute.effects import Access, accesses, accesses_of_work_items

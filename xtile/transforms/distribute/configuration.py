@@ -14,7 +14,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xtile.dialects.core import BlasA2Operation, BlasA3Operation, GemmOp, ParallelOp
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation, GemmOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import BlockDimOp, NumSubgroupsOp, SubgroupSizeOp
 from xtile.dialects.walk import walk

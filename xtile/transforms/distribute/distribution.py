@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, StringAttr, i32
 from xdsl.ir import Attribute, Operation, Region
 
-from xtile.dialects.core import Level, level_of
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.rewrite.rebuilder import Rebuilder

@@ -12,15 +12,11 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import (
-    AtomicKind,
-    AtomicUpdateOp,
-    BlasA2Operation,
-    BlasA3Operation,
-    ComplexPartOp,
-    ParallelOp,
-)
 from xtile.dialects.core.arguments import is_noalias, source_of
+from xtile.dialects.core.attributes import AtomicKind
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, ParallelOp
 from xtile.dialects.effects import leaves_memory, read_operands, written_operands
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xtile.dialects.core import PrefetchOp
+from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.shared_attributes import truth_attribute, vector_of
 from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.emitter import element_type

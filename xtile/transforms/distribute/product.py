@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GemmOp
+from xtile.dialects.core.blas import GemmOp
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.indices import Index
 from xtile.targets.products import unit_for

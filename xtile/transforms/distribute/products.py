@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GemmOp
+from xtile.dialects.core.blas import GemmOp
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.elementwise import load_wide

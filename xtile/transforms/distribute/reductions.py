@@ -8,7 +8,9 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ComplexType, IndexType, i64
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import CumsumOp, GemvOp, ScanKind, ScanKindAttr, SubgroupScanOp, SumOp
+from xtile.dialects.core.attributes import ScanKind
+from xtile.dialects.core.blas import CumsumOp, GemvOp, SumOp
+from xtile.dialects.core.subgroup import ScanKindAttr, SubgroupScanOp
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation
 from xtile.dialects.gpu.subgroups import SubgroupReduceOp

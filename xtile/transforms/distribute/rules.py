@@ -5,17 +5,8 @@ from __future__ import annotations
 from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
-from xtile.dialects.core import (
-    AtomicUpdateOp,
-    AxpbyOp,
-    CumsumOp,
-    GemmOp,
-    GemvOp,
-    GerOp,
-    HadamardOp,
-    ParallelOp,
-    SumOp,
-)
+from xtile.dialects.core.blas import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, ParallelOp
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute import elementwise, products, reductions

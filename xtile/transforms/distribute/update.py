@@ -14,13 +14,9 @@ from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import (
-    AtomicKind,
-    AtomicKindAttr,
-    AtomicUpdateOp,
-    BlasA2Operation,
-    BlasA3Operation,
-)
+from xtile.dialects.core.attributes import AtomicKind
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation
+from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.blas_updates import BlasUpdate, output_of

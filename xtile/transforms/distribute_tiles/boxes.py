@@ -8,7 +8,7 @@ from dataclasses import replace
 from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of

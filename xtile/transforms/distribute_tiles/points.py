@@ -24,7 +24,6 @@ from xdsl.utils.hints import isa
 from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import ViewOp
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.core.pointers import (
@@ -33,6 +32,7 @@ from xtile.dialects.core.pointers import (
     pointer_of,
 )
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp, StoreOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type

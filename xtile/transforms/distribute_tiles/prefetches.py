@@ -8,7 +8,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import PrefetchOp
+from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.transfers import TransferReadOp
 from xtile.rewrite.contractions import uses_as_factor

@@ -20,8 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, Region
 
-from xtile.dialects.core import Level, level_of
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.effects import OF_LANES, OF_WORK_ITEMS, updates_memory
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE

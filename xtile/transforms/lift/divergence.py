@@ -8,7 +8,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.core import MapOp
+from xtile.dialects.core.subgroup import MapOp
 from xtile.dialects.effects import updates_memory
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import ShuffleMode

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp
+from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.contractions import iteration_maps

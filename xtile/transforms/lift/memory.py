@@ -18,18 +18,17 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
-from xtile.dialects.core import (
-    AtomicRMWOp,
-    AtomicUpdateOp,
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import (
     ComplexPart,
-    ComplexPartOp,
-    GatherLoadOp,
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
-    ScatterStoreOp,
 )
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memref.views import ReinterpretCastOp
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.facts import constant_of

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation
 
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.effects import read_operands, written_operands
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import TileEmitter

@@ -12,16 +12,15 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import (
-    AtomicRMWOp,
-    AtomicUpdateOp,
-    GatherLoadOp,
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import (
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
-    ScatterStoreOp,
 )
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.shapes import AnyVector, vector_type
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp

@@ -18,14 +18,10 @@ from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
-from xtile.dialects.core import (
-    AtomicRMWOp,
-    AtomicUpdateOp,
-    GatherLoadOp,
-    Level,
-    ScatterStoreOp,
-    level_of,
-)
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import Level, level_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef

@@ -9,8 +9,10 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import AtomicRMWOp, AtomicUpdateOp, GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.effects import written_operands
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.walk import walk

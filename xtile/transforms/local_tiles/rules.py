@@ -11,7 +11,9 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import AtomicRMWOp, AtomicUpdateOp, GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists

@@ -15,7 +15,7 @@ from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind
-from xtile.dialects.core import GatherOp
+from xtile.dialects.core.elements import GatherOp
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.reductions import MultiDimReductionOp

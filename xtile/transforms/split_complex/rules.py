@@ -14,7 +14,9 @@ from xdsl.dialects.builtin import AnyFloat, ArrayAttr, ComplexType, IntegerType,
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.core import AtomicKind, AtomicUpdateOp, ComplexPart, ComplexPartOp
+from xtile.dialects.core.attributes import AtomicKind, ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.rewrite import complex_arithmetic as arithmetic
 from xtile.rewrite.complex_arithmetic import Complex, Real
 from xtile.rewrite.rebuilder import Rule, RuleTable, again

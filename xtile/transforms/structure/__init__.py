@@ -13,9 +13,10 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from xtile.dialects.core import Level, ViewOp, level_of
 from xtile.dialects.core.arguments import promise_noalias
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import kernels_of, with_kernels_replaced

@@ -16,9 +16,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xtile.arguments.launch_checks import LaunchCheck
-from xtile.dialects.core import AtomicRMWOp, GatherLoadOp, MemoryOrder, MemoryScope, ScatterStoreOp
-from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, MemoryOrder, MemoryScope
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp

@@ -18,8 +18,9 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xtile.dialects.core import AtomicRMWOp, ScatterStoreOp
+from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
+from xtile.dialects.core.scattered import ScatterStoreOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
 from xtile.dialects.vector.transfers import TransferWriteOp

@@ -30,16 +30,12 @@ from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import kind_of
-from xtile.dialects.core import (
-    AtomicKindAttr,
-    AtomicRMWOp,
-    AtomicUpdateOp,
-    GatherLoadOp,
-    ScatterStoreOp,
-)
+from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, AtomicKind
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shared_attributes import numbers_attribute, truth_attribute

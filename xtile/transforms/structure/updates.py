@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
-from xtile.dialects.core import AtomicRMWOp, MemoryOrder, MemoryScope
 from xtile.dialects.core.arguments import argument_of, is_noalias
-from xtile.dialects.core.attributes import MemoryOrderAttr
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import MemoryOrder, MemoryOrderAttr, MemoryScope
 from xtile.dialects.effects import read_operands
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk

@@ -21,8 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Region
 
-from xtile.dialects.core import Level, level_of
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
+from xtile.dialects.core.blas import AxpbyOp, GerOp, HadamardOp
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import operand_of, separated, spans_of

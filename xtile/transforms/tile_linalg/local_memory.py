@@ -11,7 +11,8 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, ArrayAttr, IntegerAttr, VectorType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import BlasA2Operation, BlasA3Operation, BlasOperation, ParallelOp
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation, BlasOperation
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp

@@ -16,13 +16,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.core import (
-    AtomicKind,
-    AtomicKindAttr,
-    AtomicUpdateOp,
-    ComplexPart,
-    ComplexPartOp,
-)
+from xtile.dialects.core.attributes import AtomicKind, ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index

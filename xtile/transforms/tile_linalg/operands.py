@@ -12,7 +12,7 @@ from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import AtomicKind
+from xtile.dialects.core.attributes import AtomicKind
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.vector.elements import StepOp

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xtile.dialects.core import GemmOp
+from xtile.dialects.core.blas import GemmOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
 from xtile.dialects.walk import walk

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i64
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import CumsumOp, GemvOp, SumOp
+from xtile.dialects.core.blas import CumsumOp, GemvOp, SumOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg import tiles

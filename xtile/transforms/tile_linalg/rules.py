@@ -6,16 +6,8 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.ir import Operation
 
-from xtile.dialects.core import (
-    AxpbyOp,
-    CumsumOp,
-    GemmOp,
-    GemvOp,
-    GerOp,
-    HadamardOp,
-    ParallelOp,
-    SumOp,
-)
+from xtile.dialects.core.blas import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu.indices import dimension_number
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.transforms.tile_linalg import elementwise, local_memory, products, reductions

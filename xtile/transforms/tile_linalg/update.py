@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import BlasA2Operation, BlasA3Operation
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation
 from xtile.rewrite.indices import Index
 from xtile.transforms.blas_updates import BlasUpdate, output_of
 from xtile.transforms.distribute import numbers

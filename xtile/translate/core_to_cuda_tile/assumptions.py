@@ -5,7 +5,7 @@ Source: CUDA Tile IR specification, "assume".
 
 from __future__ import annotations
 
-from xtile.dialects.core import AssumeOp
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.cuda_tile.attributes import (
     AssumePredicateAttr,
     BoundedAttr,

@@ -12,9 +12,9 @@ from typing import Any, cast
 from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects import core
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core import atomics as core_atomics
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import PartitionViewType, is_integer
@@ -182,7 +182,7 @@ def _update_view(operation: AtomicUpdateOp, lowering: Lowering) -> bool:
 # --- elements anywhere ---
 
 
-def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
+def _rmw_elements(operation: core_atomics.AtomicRMWOp, lowering: Lowering) -> None:
     pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     value = lowering.value(operation.value)
@@ -193,7 +193,7 @@ def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
         lowering.define(operation.result, _kept(lowering, old, mask))
 
 
-def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
+def _compare_and_swap(operation: core_atomics.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
     pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))

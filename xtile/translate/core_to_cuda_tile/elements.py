@@ -12,7 +12,7 @@ from math import prod
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GatherOp, HistogramOp
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import bitwise, core, integer
 from xtile.dialects.cuda_tile.types import TileType

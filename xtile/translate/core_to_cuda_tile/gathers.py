@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.cuda_tile.ops import memory
 from xtile.dialects.effects import synchronizes
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xtile.dialects import core
+from xtile.dialects.core import atomics, attributes, scattered
 from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 
 
@@ -22,24 +22,26 @@ WEAK = (MemoryOrderingSemantics.WEAK, None)
 """What an access says that is not atomic."""
 
 _ORDERINGS = {
-    core.MemoryOrder.RELAXED: MemoryOrderingSemantics.RELAXED,
-    core.MemoryOrder.ACQUIRE: MemoryOrderingSemantics.ACQUIRE,
-    core.MemoryOrder.RELEASE: MemoryOrderingSemantics.RELEASE,
-    core.MemoryOrder.ACQUIRE_RELEASE: MemoryOrderingSemantics.ACQ_REL,
+    attributes.MemoryOrder.RELAXED: MemoryOrderingSemantics.RELAXED,
+    attributes.MemoryOrder.ACQUIRE: MemoryOrderingSemantics.ACQUIRE,
+    attributes.MemoryOrder.RELEASE: MemoryOrderingSemantics.RELEASE,
+    attributes.MemoryOrder.ACQUIRE_RELEASE: MemoryOrderingSemantics.ACQ_REL,
 }
 _SCOPES = {
-    core.MemoryScope.BLOCK: MemoryScope.TL_BLK,
-    core.MemoryScope.DEVICE: MemoryScope.DEVICE,
-    core.MemoryScope.SYSTEM: MemoryScope.SYS,
+    attributes.MemoryScope.BLOCK: MemoryScope.TL_BLK,
+    attributes.MemoryScope.DEVICE: MemoryScope.DEVICE,
+    attributes.MemoryScope.SYSTEM: MemoryScope.SYS,
 }
 
 
-def ordering_of(operation: core.AtomicCompareAndSwapOp | core.AtomicRMWOp) -> Ordering:
+def ordering_of(operation: atomics.AtomicCompareAndSwapOp | atomics.AtomicRMWOp) -> Ordering:
     """What an atomic update of the source says of it."""
     return Ordering(_ORDERINGS[operation.order.data], _SCOPES[operation.scope.data])
 
 
-def optional_ordering(operation: core.GatherLoadOp | core.ScatterStoreOp) -> Ordering | None:
+def optional_ordering(
+    operation: scattered.GatherLoadOp | scattered.ScatterStoreOp,
+) -> Ordering | None:
     """What a load or store of the source says of it; None if it is not atomic."""
     if operation.order is None or operation.scope is None:
         return None

@@ -10,7 +10,7 @@ import math
 from xdsl.dialects.builtin import i8
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import PackOp, UnpackOp
+from xtile.dialects.core.packing import PackOp, UnpackOp
 from xtile.dialects.cuda_tile.ops import conversions, packing
 from xtile.dialects.cuda_tile.types import element_bits
 from xtile.dialects.vector.shapes import BitCastOp

@@ -8,8 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import PointerAddOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.cuda_tile.ops import conversions, core, integer
 from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.rewrite.rebuilder import Rule

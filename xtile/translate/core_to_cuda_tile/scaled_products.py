@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import ScaledContractOp
-from xtile.dialects.core.scaled_products import depths, group_size
+from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
 from xtile.dialects.cuda_tile.ops.matrix_multiply import BLOCK_SIZES, MmaFScaledOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering

@@ -10,7 +10,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region
 
-from xtile.dialects import core
+from xtile.dialects.core import blas, subgroup
 from xtile.dialects.tensorlang.ops import collective as ops
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_tensorlang.lowering import Lowering
@@ -21,7 +21,7 @@ def _is_set(operation: Operation, name: str) -> bool:
     return operation.properties.get(name) is not None
 
 
-def _axpby(operation: core.AxpbyOp, r: Lowering) -> None:
+def _axpby(operation: blas.AxpbyOp, r: Lowering) -> None:
     a, b = view_of(r, operation.a), view_of(r, operation.b)
     alpha, beta = r.values((operation.alpha, operation.beta))
     flags = {"atomic": operation.atomic is not None}
@@ -29,7 +29,7 @@ def _axpby(operation: core.AxpbyOp, r: Lowering) -> None:
     r.emit(ops.AxpbyOp(alpha, a, beta, b, transpose_a=transpose, **flags))
 
 
-def _cumsum(operation: core.CumsumOp, r: Lowering) -> None:
+def _cumsum(operation: blas.CumsumOp, r: Lowering) -> None:
     a, b = view_of(r, operation.a), view_of(r, operation.b)
     alpha, beta = r.values((operation.alpha, operation.beta))
     dimension = cast("IntegerAttr[Any]", operation.dimension).value.data
@@ -37,7 +37,7 @@ def _cumsum(operation: core.CumsumOp, r: Lowering) -> None:
     r.emit(ops.CumsumOp(alpha, a, mode, beta, b, atomic=operation.atomic is not None))
 
 
-def _sum(operation: core.SumOp, r: Lowering) -> None:
+def _sum(operation: blas.SumOp, r: Lowering) -> None:
     """Row i of A is column i of A^T."""
     a, b = view_of(r, operation.a), view_of(r, operation.b)
     alpha, beta = r.values((operation.alpha, operation.beta))
@@ -47,7 +47,7 @@ def _sum(operation: core.SumOp, r: Lowering) -> None:
     r.emit(ops.SumOp(alpha, a, beta, b, transpose_a=transpose, atomic=atomic))
 
 
-def _gemm(operation: core.GemmOp, r: Lowering) -> None:
+def _gemm(operation: blas.GemmOp, r: Lowering) -> None:
     a, b, c = (view_of(r, each) for each in (operation.a, operation.b, operation.c))
     alpha, beta = r.values((operation.alpha, operation.beta))
     transposes = {
@@ -58,7 +58,7 @@ def _gemm(operation: core.GemmOp, r: Lowering) -> None:
     r.emit(ops.GemmOp(alpha, b, a, beta, c, atomic=atomic, **transposes))
 
 
-def _gemv(operation: core.GemvOp, r: Lowering) -> None:
+def _gemv(operation: blas.GemvOp, r: Lowering) -> None:
     a, b, c = (view_of(r, each) for each in (operation.a, operation.b, operation.c))
     alpha, beta = r.values((operation.alpha, operation.beta))
     transpose = not _is_set(operation, "transpose_a")
@@ -66,19 +66,19 @@ def _gemv(operation: core.GemvOp, r: Lowering) -> None:
     r.emit(ops.GemvOp(alpha, a, b, beta, c, transpose_a=transpose, atomic=atomic))
 
 
-def _ger(operation: core.GerOp, r: Lowering) -> None:
+def _ger(operation: blas.GerOp, r: Lowering) -> None:
     a, b, c = (view_of(r, each) for each in (operation.a, operation.b, operation.c))
     alpha, beta = r.values((operation.alpha, operation.beta))
     r.emit(ops.GerOp(alpha, b, a, beta, c, atomic=operation.atomic is not None))
 
 
-def _hadamard(operation: core.HadamardOp, r: Lowering) -> None:
+def _hadamard(operation: blas.HadamardOp, r: Lowering) -> None:
     a, b, c = (view_of(r, each) for each in (operation.a, operation.b, operation.c))
     alpha, beta = r.values((operation.alpha, operation.beta))
     r.emit(ops.HadamardOp(alpha, a, b, beta, c, atomic=operation.atomic is not None))
 
 
-def _parallel(operation: core.ParallelOp, r: Lowering) -> None:
+def _parallel(operation: subgroup.ParallelOp, r: Lowering) -> None:
     body = Block()
     with r.in_spmd(body):
         r.translate_block(operation.body.block)

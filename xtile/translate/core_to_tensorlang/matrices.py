@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, DenseArray
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects import core
 from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.core import subgroup as core_subgroup
 from xtile.dialects.core.attributes import AtomicKind
 from xtile.dialects.tensorlang.attributes import CheckedFlag, MatrixUse, ReduceMode
 from xtile.dialects.tensorlang.ops import arithmetic, control
@@ -280,12 +280,12 @@ def _applied(r: Lowering, matrix: SSAValue, emit: Callable[[SSAValue], Values]) 
     return r.number(apply)
 
 
-def _map(operation: core.MapOp, r: Lowering) -> None:
+def _map(operation: core_subgroup.MapOp, r: Lowering) -> None:
     """The source's column is the matrix's row."""
     body = operation.body.block
     sources, results = operation.sources, operation.mapped
     is_plain = len(sources) == len(results) == 1 and sources[0].type == results[0].type
-    end = cast("core.YieldOp", body.last_op)
+    end = cast("core_subgroup.YieldOp", body.last_op)
     if is_plain and not isinstance(r.meaning(sources[0]), Elements):
         apply = ops.CooperativeMatrixApplyOp(as_matrix(r, sources[0]))
         row, column, value = apply.body.block.args
@@ -650,7 +650,7 @@ def _scatter(operation: Operation, r: Lowering) -> None:
 # --- entries, atomic updates, prefetches ---
 
 
-def _fragment_extract(operation: core.FragmentExtractOp, r: Lowering) -> None:
+def _fragment_extract(operation: core_subgroup.FragmentExtractOp, r: Lowering) -> None:
     index = operation.index.value.data
     meaning = r.meaning(operation.source)
     if isinstance(meaning, Elements):
@@ -660,7 +660,7 @@ def _fragment_extract(operation: core.FragmentExtractOp, r: Lowering) -> None:
     r.define(operation.result, r.number(ops.CooperativeMatrixExtractOp(matrix, index)))
 
 
-def _fragment_insert(operation: core.FragmentInsertOp, r: Lowering) -> None:
+def _fragment_insert(operation: core_subgroup.FragmentInsertOp, r: Lowering) -> None:
     value, matrix = r.value(operation.value), as_matrix(r, operation.dest)
     index = operation.index.value.data
     r.define(operation.result, r.number(ops.CooperativeMatrixInsertOp(value, matrix, index)))
@@ -676,7 +676,7 @@ _ATOMIC: Mapping[AtomicKind, type[ops.CooperativeMatrixAtomicUpdate]] = {
 }
 
 
-def _atomic_update(operation: core.AtomicUpdateOp, r: Lowering) -> None:
+def _atomic_update(operation: core_subgroup.AtomicUpdateOp, r: Lowering) -> None:
     from xtile.translate.core_to_tensorlang.views import update
 
     kind, memory = operation.kind.data, memory_of(r, operation.memory)
@@ -717,7 +717,7 @@ def _atomic_update(operation: core.AtomicUpdateOp, r: Lowering) -> None:
         raise r.error(f"the tensor language has no atomic {kind.value} of matrices")
 
 
-def _prefetch(operation: core.PrefetchOp, r: Lowering) -> None:
+def _prefetch(operation: core_subgroup.PrefetchOp, r: Lowering) -> None:
     view = with_view(r, memory_of(r, operation.memory))
     rows, columns = (int(each) for each in cast(Any, operation.block).get_values())
     y, x = r.values(operation.indices)

@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, BoolAttr, IntegerAtt
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from xtile.dialects import core
 from xtile.dialects.atomic_kinds import AtomicRMWKind
+from xtile.dialects.core import atomics, scattered, subgroup, views
+from xtile.dialects.core import pointers as core_pointers
 from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.core.attributes import MemoryScope as CoreScope
 from xtile.dialects.core.pointers import pointer_of
@@ -310,7 +311,7 @@ def _condition(r: Lowering, mask: SSAValue | None) -> Callable[[Position], SSAVa
     return lambda at: tile.at(r, at if tile.shape else ())
 
 
-def _gather_load(operation: core.GatherLoadOp, r: Lowering) -> None:
+def _gather_load(operation: scattered.GatherLoadOp, r: Lowering) -> None:
     memory, indices = _scattered(r, operation.memory, operation.indices)
     result = operation.result
     padding = None if operation.padding is None else tile_of(r, operation.padding)
@@ -334,7 +335,7 @@ def _gather_load(operation: core.GatherLoadOp, r: Lowering) -> None:
     )
 
 
-def _scatter_store(operation: core.ScatterStoreOp, r: Lowering) -> None:
+def _scatter_store(operation: scattered.ScatterStoreOp, r: Lowering) -> None:
     memory, indices = _scattered(r, operation.memory, operation.indices)
     tile = tile_of(r, operation.value)
     condition = _condition(r, operation.mask)
@@ -475,7 +476,7 @@ def _atomically(
             r.define(result, tile.at(r, ()))
 
 
-def _atomic_rmw(operation: core.AtomicRMWOp, r: Lowering) -> None:
+def _atomic_rmw(operation: atomics.AtomicRMWOp, r: Lowering) -> None:
     memory, indices = _scattered(r, operation.memory, operation.indices)
     kind = AtomicRMWKind(cast("IntegerAttr[Any]", operation.kind).value.data)
     _check_element(r, memory.element)
@@ -494,7 +495,7 @@ def _atomic_rmw(operation: core.AtomicRMWOp, r: Lowering) -> None:
     )
 
 
-def _atomic_update(operation: core.AtomicUpdateOp, r: Lowering) -> None:
+def _atomic_update(operation: subgroup.AtomicUpdateOp, r: Lowering) -> None:
     memory, tile = memory_of(r, operation.memory), tile_of(r, operation.value)
     first = r.values(operation.indices)
     checked = [int(each) for each in cast(Any, operation.checked).get_values()]
@@ -517,7 +518,7 @@ def _atomic_update(operation: core.AtomicUpdateOp, r: Lowering) -> None:
 # --- pointers ---
 
 
-def _pointer_add(operation: core.PointerAddOp, r: Lowering) -> None:
+def _pointer_add(operation: core_pointers.PointerAddOp, r: Lowering) -> None:
     pointer, offset = operation.operands
     result = operation.results[0]
     base, more = tile_of(r, pointer), tile_of(r, offset)
@@ -545,7 +546,7 @@ def _pointer_to_integer(operation: Operation, r: Lowering) -> None:
     )
 
 
-def _view(operation: core.ViewOp, r: Lowering) -> None:
+def _view(operation: views.ViewOp, r: Lowering) -> None:
     pointer = r.meaning(operation.pointer)
     assert isinstance(pointer, Pointer)
     sizes_given = [int(each) for each in operation.static_sizes.get_values()]

@@ -9,7 +9,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects import core
+from xtile.dialects.core import elements as core_elements
+from xtile.dialects.core import reductions
 from xtile.dialects.core.reductions import AggregateOperation
 from xtile.dialects.tensorlang.ops import memory as memory_ops
 from xtile.dialects.tensorlang.ops.arithmetic import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
@@ -168,14 +169,14 @@ def _identities(operation: AggregateOperation, r: Lowering) -> list[SSAValue] | 
     return [r.constant(numbers_of(each)[0], cast(Any, each).type) for each in operation.identities]
 
 
-def _reduce(operation: core.ReduceOp, r: Lowering) -> None:
+def _reduce(operation: reductions.ReduceOp, r: Lowering) -> None:
     tiles = [tile_of(r, source) for source in operation.sources]
     axis = operation.axis.value.data
     identities = _identities(operation, r)
     _reduced(r, tiles, axis, _combination(operation, r), identities, operation.totals)
 
 
-def _scan(operation: core.ScanOp, r: Lowering) -> None:
+def _scan(operation: reductions.ScanOp, r: Lowering) -> None:
     tiles = [tile_of(r, source) for source in operation.sources]
     axis = operation.axis.value.data
     combine = _combination(operation, r)
@@ -366,7 +367,7 @@ def _vector_scan(operation: Operation, r: Lowering) -> None:
 # --- elements by position ---
 
 
-def _gather(operation: core.GatherOp, r: Lowering) -> None:
+def _gather(operation: core_elements.GatherOp, r: Lowering) -> None:
     source, positions = (tile_of(r, operand) for operand in operation.operands)
     axis = cast("IntegerAttr[Any]", operation.properties["axis"]).value.data
     source = in_some_memory(r, source)
@@ -383,7 +384,7 @@ def _gather(operation: core.GatherOp, r: Lowering) -> None:
     )
 
 
-def _histogram(operation: core.HistogramOp, r: Lowering) -> None:
+def _histogram(operation: core_elements.HistogramOp, r: Lowering) -> None:
     """Counts in local memory, by atomic additions."""
     given, *masks = (tile_of(r, operand) for operand in operation.operands)
     result = operation.results[0]

@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import Float16Type, Float32Type, Float64Type, Integer
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects import core
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core import atomics, scattered
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.enumerations import RMWOp
 from xtile.rewrite.rebuilder import Rule
@@ -233,7 +233,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     _define(operation, lowering, old, mask)
 
 
-def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
+def _rmw_elements(operation: atomics.AtomicRMWOp, lowering: Lowering) -> None:
     pointers = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     value, kind = lowering.value(operation.value), kind_of(operation.kind).name
@@ -242,7 +242,7 @@ def _rmw_elements(operation: core.AtomicRMWOp, lowering: Lowering) -> None:
     _define(operation, lowering, old, mask)
 
 
-def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
+def _compare_and_swap(operation: atomics.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
     pointers = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
@@ -264,7 +264,7 @@ def _compare_and_swap(operation: core.AtomicCompareAndSwapOp, lowering: Lowering
 
 
 def load_atomically(
-    operation: core.GatherLoadOp, lowering: Lowering, pointers: SSAValue, how: Ordering
+    operation: scattered.GatherLoadOp, lowering: Lowering, pointers: SSAValue, how: Ordering
 ) -> SSAValue:
     """An atomic load, which is an update that changes nothing: Triton 3.4 to 3.8 have no other."""
     type_, shape = operation.result.type, lowering.shape(pointers)
@@ -283,7 +283,7 @@ def load_atomically(
 
 
 def store_atomically(
-    operation: core.ScatterStoreOp, lowering: Lowering, pointers: SSAValue, how: Ordering
+    operation: scattered.ScatterStoreOp, lowering: Lowering, pointers: SSAValue, how: Ordering
 ) -> None:
     """An atomic store, which is an exchange of which nobody sees the result."""
     value, mask = lowering.value(operation.value), lowering.optional_value(operation.mask)

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRef
 from xdsl.ir import Attribute, Block, BlockArgument, Region
 
 from xtile.arguments.calling_convention import KernelArgument, keep_signature
-from xtile.dialects.core import AssumeOp
 from xtile.dialects.core.arguments import promises_of
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.signature import Role
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import DimensionOperation, dimension_number

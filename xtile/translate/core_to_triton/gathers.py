@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.atomics import load_atomically, store_atomically

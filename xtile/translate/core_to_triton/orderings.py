@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xtile.dialects import core
+from xtile.dialects.core import atomics, attributes, scattered
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope
 
 
@@ -19,23 +19,23 @@ RELAXED = Ordering(MemSemantic.RELAXED, MemSyncScope.GPU)
 """That of atomic updates that name none."""
 
 _SEMANTICS = {
-    core.MemoryOrder.RELAXED: MemSemantic.RELAXED,
-    core.MemoryOrder.ACQUIRE: MemSemantic.ACQUIRE,
-    core.MemoryOrder.RELEASE: MemSemantic.RELEASE,
-    core.MemoryOrder.ACQUIRE_RELEASE: MemSemantic.ACQ_REL,
+    attributes.MemoryOrder.RELAXED: MemSemantic.RELAXED,
+    attributes.MemoryOrder.ACQUIRE: MemSemantic.ACQUIRE,
+    attributes.MemoryOrder.RELEASE: MemSemantic.RELEASE,
+    attributes.MemoryOrder.ACQUIRE_RELEASE: MemSemantic.ACQ_REL,
 }
 _SCOPES = {
-    core.MemoryScope.BLOCK: MemSyncScope.CTA,
-    core.MemoryScope.DEVICE: MemSyncScope.GPU,
-    core.MemoryScope.SYSTEM: MemSyncScope.SYS,
+    attributes.MemoryScope.BLOCK: MemSyncScope.CTA,
+    attributes.MemoryScope.DEVICE: MemSyncScope.GPU,
+    attributes.MemoryScope.SYSTEM: MemSyncScope.SYS,
 }
 
 
 def ordering_of(
-    operation: core.AtomicCompareAndSwapOp
-    | core.AtomicRMWOp
-    | core.GatherLoadOp
-    | core.ScatterStoreOp,
+    operation: atomics.AtomicCompareAndSwapOp
+    | atomics.AtomicRMWOp
+    | scattered.GatherLoadOp
+    | scattered.ScatterStoreOp,
 ) -> Ordering | None:
     """What an access of the source says of it; None if it is not atomic."""
     if operation.order is None or operation.scope is None:

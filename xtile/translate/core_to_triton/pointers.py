@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation
 
-from xtile.dialects.core import AssumeOp, PointerAddOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.assumptions import AssumeOp
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.triton.tt import ops as tt
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import Lowering

@@ -15,9 +15,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import ScaledContractOp
 from xtile.dialects.core.packing import UnpackOp
-from xtile.dialects.core.scaled_products import depths, group_size
+from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
 from xtile.dialects.triton.tt.enumerations import ScaleDotElemType
 from xtile.dialects.triton.tt.ops.products import DotScaledOp
 from xtile.dialects.upstream import value_type

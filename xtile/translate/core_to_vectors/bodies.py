@@ -8,7 +8,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.core import YieldOp
+from xtile.dialects.core.subgroup import YieldOp
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import piece_type
 from xtile.translate.core_to_xegpu.copying import emit_on

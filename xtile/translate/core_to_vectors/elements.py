@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.arith.casts import IndexCastUIOp
-from xtile.dialects.core import GatherOp, HistogramOp
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.lowering import Vectors

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
-from xtile.dialects.core import PointerType
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.core.pointers import PointerType
 from xtile.dialects.memref import access
 from xtile.dialects.vector.types import vector_of
 from xtile.rewrite.indices import Index

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, VectorTyp
 from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import AtomicUpdateOp, MapOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, MapOp
 from xtile.dialects.effects import differs_between_lanes
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import FuncOp

@@ -21,8 +21,12 @@ from xdsl.dialects.vector import BroadcastOp, CombiningKindAttr, CombiningKindFl
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import IntegerToPointerOp, PointerToIntegerOp, PointerType
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
+    PointerToIntegerOp,
+    PointerType,
+    pointer_of,
+)
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.upstream import value_type

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xtile.dialects.core import MapOp, YieldOp
+from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.bodies import Body
 from xtile.translate.core_to_vectors.kinds import is_plain_body

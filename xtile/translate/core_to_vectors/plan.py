@@ -14,7 +14,7 @@ from typing import cast
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from xtile.dialects.core import MapOp
+from xtile.dialects.core.subgroup import MapOp
 from xtile.translate.core_to_vectors import kinds
 from xtile.translate.core_to_vectors.streaming import tells_others
 

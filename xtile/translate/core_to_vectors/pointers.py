@@ -9,8 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.arith.casts import ExtSIOp
-from xtile.dialects.core import PointerAddOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.shapes import bits_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.transforms.distribute.local_memory import size_in_bytes

@@ -23,18 +23,11 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.atomic_kinds import kind_of
-from xtile.dialects.core import (
-    AtomicCompareAndSwapOp,
-    AtomicRMWOp,
-    GatherLoadOp,
-    IntegerToPointerOp,
-    PointerType,
-    ScatterStoreOp,
-    ViewOp,
-)
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.attributes import MemoryOrder, MemoryOrderAttr
-from xtile.dialects.core.pointers import pointer_of
-from xtile.dialects.core.views import UNKNOWN_EXTENT
+from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType, pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.views import UNKNOWN_EXTENT, ViewOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp
 from xtile.dialects.shapes import as_vector, bits_of

@@ -16,7 +16,8 @@ from xdsl.dialects.vector import BroadcastOp, TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from xtile.dialects.core import AtomicRMWOp, MapOp
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.subgroup import MapOp
 from xtile.dialects.vector import (
     ContractionOp,
     GatherOp,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation
 
-from xtile.dialects.core import PrefetchOp
+from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.shapes import has_vectors
 from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import with_device_code_rebuilt

@@ -6,8 +6,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import ViewOp
 from xtile.dialects.core.pointers import PointerToIntegerOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.memref import views
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.lowering import INDEX, Lowering

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.memory import update

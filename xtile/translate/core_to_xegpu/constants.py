@@ -21,8 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.ub import PoisonOp
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.core import IntegerToPointerOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import IntegerToPointerOp, pointer_of
 from xtile.dialects.shapes import with_element
 from xtile.dialects.shared_attributes import vector_of
 from xtile.rewrite.rebuilder import Rule

@@ -17,9 +17,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import PointerCastOp, PointerType
 from xtile.dialects.core.arguments import promises_of
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, level_of
+from xtile.dialects.core.pointers import PointerCastOp, PointerType
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp

@@ -28,13 +28,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import PointerType, ViewOp
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
     STRIDE_GCD_ATTRIBUTE,
 )
 from xtile.dialects.core.attributes import Level
+from xtile.dialects.core.pointers import PointerType
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp

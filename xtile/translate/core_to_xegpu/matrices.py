@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
+from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.effects import may_fail
 from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
 from xtile.layouts.intel import VectorLayout, vector_layout

@@ -25,7 +25,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import AssumeOp, ComplexPart, ComplexPartOp, ViewOp
+from xtile.dialects.core.assumptions import AssumeOp
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.memref import allocation
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of

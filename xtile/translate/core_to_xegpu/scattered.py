@@ -15,7 +15,7 @@ from xdsl.dialects import scf, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memref import access
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.indices import Index

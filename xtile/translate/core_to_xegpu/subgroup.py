@@ -17,7 +17,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import ScanKind, SubgroupScanOp
+from xtile.dialects.core.attributes import ScanKind
+from xtile.dialects.core.subgroup import SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import ShuffleMode
 from xtile.dialects.gpu.subgroups import ShuffleOp, SubgroupReduceOp

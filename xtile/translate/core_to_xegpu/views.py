@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import ViewOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.memref import views
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.rewrite.folding import INDEX_WIDTH

@@ -27,21 +27,21 @@ from xdsl.irdl import IRDLOperation
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import (
-    AtomicCompareAndSwapOp,
-    AtomicRMWOp,
-    GatherLoadOp,
-    IntegerToPointerOp,
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
+from xtile.dialects.core.attributes import (
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
+)
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
     PointerAddOp,
     PointerCastOp,
     PointerToIntegerOp,
-    ScatterStoreOp,
 )
-from xtile.dialects.core import PointerType as CorePointerType
+from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.cuda_tile import enumerations
 from xtile.dialects.cuda_tile.attributes import member_of
 from xtile.dialects.cuda_tile.enumerations import (

@@ -12,7 +12,8 @@ from xdsl.dialects.cf import AssertOp
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute
 
-from xtile.dialects.core import AssumeOp, PrintOp
+from xtile.dialects.core.assumptions import AssumeOp
+from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.cuda_tile.attributes import BoundedAttr, DivByAttr, SameElementsAttr
 from xtile.dialects.cuda_tile.ops.control_flow import AssertOp as TileAssertOp
 from xtile.dialects.cuda_tile.ops.miscellaneous import AssumeOp as TileAssumeOp

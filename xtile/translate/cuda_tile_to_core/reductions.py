@@ -15,7 +15,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp
-from xtile.dialects.core import ReduceOp, ScaledContractOp, ScanOp, YieldOp
+from xtile.dialects.core.reductions import ReduceOp, ScanOp
+from xtile.dialects.core.scaled_products import ScaledContractOp
+from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp as TileReduceOp
 from xtile.dialects.cuda_tile.ops.reductions import ScanOp as TileScanOp

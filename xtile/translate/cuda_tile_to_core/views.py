@@ -27,8 +27,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.core import GatherLoadOp, ScatterStoreOp, ViewOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.ops.atomics import AtomicRedViewTkoOp
 from xtile.dialects.cuda_tile.ops.view_access import LoadViewTkoOp, StoreViewTkoOp

@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from xtile.dialects import core
+from xtile.dialects.core import blas
+from xtile.dialects.core import subgroup as core_subgroup
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import collective as ops
@@ -53,46 +54,46 @@ def _axpby(operation: ops.AxpbyOp, r: Rebuilder) -> None:
     """B^T := alpha op(A)^T + beta B^T."""
     operands = (operation.alpha, operation.a, operation.beta, operation.b)
     transpose = operation.transpose_a if _rank(operation.a, r) == 2 else None
-    _update(operation, core.AxpbyOp, operands, r, transpose_a=transpose)
+    _update(operation, blas.AxpbyOp, operands, r, transpose_a=transpose)
 
 
 def _cumsum(operation: ops.CumsumOp, r: Rebuilder) -> None:
     """The modes are reversed."""
     operands = (operation.alpha, operation.a, operation.beta, operation.b)
     dimension = _rank(operation.a, r) - 1 - integer_value(operation.mode)
-    _update(operation, core.CumsumOp, operands, r, dimension=IntegerAttr(dimension, i64))
+    _update(operation, blas.CumsumOp, operands, r, dimension=IntegerAttr(dimension, i64))
 
 
 def _sum(operation: ops.SumOp, r: Rebuilder) -> None:
     """Row i of A is column i of A^T."""
     operands = (operation.alpha, operation.a, operation.beta, operation.b)
     is_transposed = operation.transpose_a is None and _rank(operation.a, r) == 2
-    _update(operation, core.SumOp, operands, r, transpose_a=_flag(is_transposed))
+    _update(operation, blas.SumOp, operands, r, transpose_a=_flag(is_transposed))
 
 
 def _gemm(operation: ops.GemmOp, r: Rebuilder) -> None:
     """C^T := alpha op(B)^T op(A)^T + beta C^T."""
     operands = (operation.alpha, operation.b, operation.a, operation.beta, operation.c)
     flags = {"transpose_a": operation.transpose_b, "transpose_b": operation.transpose_a}
-    _update(operation, core.GemmOp, operands, r, **flags)
+    _update(operation, blas.GemmOp, operands, r, **flags)
 
 
 def _gemv(operation: ops.GemvOp, r: Rebuilder) -> None:
     """op(A) is the transpose of A^T where the source does not transpose A."""
     operands = (operation.alpha, operation.a, operation.b, operation.beta, operation.c)
-    _update(operation, core.GemvOp, operands, r, transpose_a=_flag(operation.transpose_a is None))
+    _update(operation, blas.GemvOp, operands, r, transpose_a=_flag(operation.transpose_a is None))
 
 
 def _ger(operation: ops.GerOp, r: Rebuilder) -> None:
     """C^T := alpha b a^T + beta C^T."""
     operands = (operation.alpha, operation.b, operation.a, operation.beta, operation.c)
-    _update(operation, core.GerOp, operands, r)
+    _update(operation, blas.GerOp, operands, r)
 
 
 def _hadamard(operation: ops.HadamardOp, r: Rebuilder) -> None:
     """C^T := alpha A^T ∘ B^T + beta C^T."""
     operands = (operation.alpha, operation.a, operation.b, operation.beta, operation.c)
-    _update(operation, core.HadamardOp, operands, r)
+    _update(operation, blas.HadamardOp, operands, r)
 
 
 # SPMD regions
@@ -106,7 +107,7 @@ def _by_every_work_item(r: Rebuilder, emit_body: Callable[[], None]) -> None:
     body = Block()
     with r.at_end_of(body):
         emit_body()
-    r.emit(core.ParallelOp.build(regions=[Region([body])]))
+    r.emit(core_subgroup.ParallelOp.build(regions=[Region([body])]))
 
 
 def _foreach(operation: ops.ForeachOp, r: Rebuilder) -> None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp, MapOp, YieldOp
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, I32, INDEX, CoopmatrixType

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xtile.dialects.core import YieldOp as CoreYieldOp
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.core.subgroup import YieldOp as CoreYieldOp
 from xtile.dialects.tensorlang.ops import control as ops
 from xtile.dialects.tensorlang.ops.cooperative_matrix import CooperativeMatrixApplyOp
 from xtile.dialects.tensorlang.types import I64, INDEX, SIZE_IN_BYTES

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
+from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.tensorlang.attributes import MatrixUse, ReduceMode
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import arithmetic

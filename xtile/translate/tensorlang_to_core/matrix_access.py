@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xtile.dialects.core import AtomicKind, PrefetchOp
+from xtile.dialects.core.attributes import AtomicKind
+from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.rewrite.rebuilder import Rebuilder, Rules

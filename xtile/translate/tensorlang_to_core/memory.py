@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import AtomicKind, AtomicKindAttr, AtomicUpdateOp, ParallelOp
+from xtile.dialects.core.attributes import AtomicKind
+from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp, ParallelOp
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import collective, cooperative_matrix

@@ -12,7 +12,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import ScanKind, ScanKindAttr, SubgroupScanOp
+from xtile.dialects.core.attributes import ScanKind
+from xtile.dialects.core.subgroup import ScanKindAttr, SubgroupScanOp
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr, ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation, ShuffleMode
 from xtile.dialects.tensorlang.ops import subgroup as ops

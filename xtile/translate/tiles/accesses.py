@@ -12,7 +12,7 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import ComplexType, VectorType
 from xdsl.ir import SSAValue
 
-from xtile.dialects import core
+from xtile.dialects.core import atomics, scattered
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
@@ -97,7 +97,10 @@ def parts_of(memory: Descriptor) -> range:
 # --- elements anywhere ---
 
 Anywhere: TypeAlias = (
-    core.AtomicCompareAndSwapOp | core.AtomicRMWOp | core.GatherLoadOp | core.ScatterStoreOp
+    atomics.AtomicCompareAndSwapOp
+    | atomics.AtomicRMWOp
+    | scattered.GatherLoadOp
+    | scattered.ScatterStoreOp
 )
 """An access to elements of memory anywhere."""
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xtile.dialects import core as core_ops
+from xtile.dialects.core import reductions
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.reductions import ScanOp as VectorScanOp
 from xtile.rewrite.rebuilder import Rule
@@ -118,14 +118,14 @@ def _last(lowering: TileLowering, value: SSAValue, axis: int) -> SSAValue:
 # --- with a region ---
 
 
-def _reduce_tuples(operation: core_ops.ReduceOp, lowering: TileLowering) -> None:
+def _reduce_tuples(operation: reductions.ReduceOp, lowering: TileLowering) -> None:
     sources = lowering.values(operation.sources)
     identities = _identities(operation, lowering, sources)
     axis, combine_ = operation.axis.value.data, _region(operation, lowering)
     _define_totals(operation, lowering, lowering.reduced(sources, axis, identities, combine_))
 
 
-def _scan_tuples(operation: core_ops.ScanOp, lowering: TileLowering) -> None:
+def _scan_tuples(operation: reductions.ScanOp, lowering: TileLowering) -> None:
     sources = lowering.values(operation.sources)
     identities = _identities(operation, lowering, sources)
     axis, combine_ = operation.axis.value.data, _region(operation, lowering)
@@ -135,13 +135,13 @@ def _scan_tuples(operation: core_ops.ScanOp, lowering: TileLowering) -> None:
 
 
 def _define_totals(
-    operation: core_ops.AggregateOperation, lowering: TileLowering, totals: Sequence[SSAValue]
+    operation: reductions.AggregateOperation, lowering: TileLowering, totals: Sequence[SSAValue]
 ) -> None:
     for old, new in zip(operation.totals, totals, strict=True):
         lowering.define(old, new)
 
 
-def _region(operation: core_ops.AggregateOperation, lowering: TileLowering) -> Combine:
+def _region(operation: reductions.AggregateOperation, lowering: TileLowering) -> Combine:
     def both(earlier: Sequence[SSAValue], later: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return _combined(operation, lowering, earlier, later)
 
@@ -149,7 +149,7 @@ def _region(operation: core_ops.AggregateOperation, lowering: TileLowering) -> C
 
 
 def _combined(
-    operation: core_ops.AggregateOperation,
+    operation: reductions.AggregateOperation,
     lowering: TileLowering,
     earlier: Sequence[SSAValue],
     later: Sequence[SSAValue],
@@ -167,7 +167,7 @@ def _combined(
 
 
 def _identities(
-    operation: core_ops.AggregateOperation, lowering: TileLowering, sources: Sequence[SSAValue]
+    operation: reductions.AggregateOperation, lowering: TileLowering, sources: Sequence[SSAValue]
 ) -> list[Attribute] | None:
     """The identities that an operation names, or those of what its region does; None: unknown."""
     elements = [lowering.element(source) for source in sources]
@@ -185,7 +185,7 @@ def _identities(
     return known if len(known) == len(sources) else None
 
 
-def _name_of_pair(operation: core_ops.AggregateOperation, index: int) -> str | None:
+def _name_of_pair(operation: reductions.AggregateOperation, index: int) -> str | None:
     """What combines the elements of one vector, such as `addf`, if only one operation does."""
     block = operation.body.block
     assert block.last_op is not None

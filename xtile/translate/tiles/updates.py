@@ -7,8 +7,8 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import AtomicUpdateOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.rewrite.indices import Index
 from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import Access, pointer_to

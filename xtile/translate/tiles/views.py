@@ -10,7 +10,9 @@ from math import gcd
 
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp, ViewOp
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.views import ViewOp
 from xtile.rewrite import descriptors
 from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
 from xtile.rewrite.rebuilder import Rule

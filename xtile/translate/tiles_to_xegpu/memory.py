@@ -17,7 +17,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import ComplexPart, ComplexPartOp
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace

@@ -8,8 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import VectorType, i64
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import PointerAddOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.tiles_to_xegpu.lowering import ONE_BASE, Lowering, Points, bytes_of

@@ -21,14 +21,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import kind_attribute
-from xtile.dialects.core import (
-    AtomicCompareAndSwapOp,
-    AtomicRMWOp,
-    GatherLoadOp,
-    PointerAddOp,
-    ScatterStoreOp,
-    UnpackOp,
-)
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
+from xtile.dialects.core.packing import UnpackOp
+from xtile.dialects.core.pointers import PointerAddOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.amdg.ops import (
     BufferAtomicCASOp,

@@ -24,7 +24,7 @@ from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.casts import TruncFOp
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import PointerCastOp
+from xtile.dialects.core.pointers import PointerCastOp
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.number_attributes import (
     LARGEST_SATURATED,

@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineMap
 
-from xtile.dialects.core import ViewOp
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.triton.tt.enumerations import PaddingOption, member
 from xtile.dialects.triton.tt.ops import (

@@ -15,15 +15,14 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import (
-    AtomicRMWOp,
-    GatherLoadOp,
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import (
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
-    ScatterStoreOp,
 )
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.triton.operation import shape_of
 from xtile.dialects.triton.tt.enumerations import DescriptorReduceKind, PaddingOption
 from xtile.dialects.triton.tt.ops import (

@@ -18,7 +18,8 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, MemRefType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.core import GatherLoadOp, GatherOp, ScatterStoreOp
+from xtile.dialects.core.elements import GatherOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.triton.ttg.ops import (
     AsyncCopyGlobalToLocalOp,

@@ -15,22 +15,22 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
-from xtile.dialects.core import (
-    AtomicCompareAndSwapOp,
-    AtomicRMWOp,
-    GatherLoadOp,
-    IntegerToPointerOp,
+from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
+from xtile.dialects.core.attributes import (
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
+)
+from xtile.dialects.core.pointers import (
+    IntegerToPointerOp,
     PointerAddOp,
     PointerCastOp,
     PointerToIntegerOp,
-    ScatterStoreOp,
+    pointer_of,
 )
 from xtile.dialects.core.pointers import PointerType as CorePointerType
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.triton.amdg.ops import MaskedLoadOp, MaskedStoreOp
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.dialects.triton.tt.ops import (

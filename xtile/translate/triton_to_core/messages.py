@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, StringAttr
 from xdsl.dialects.cf import AssertOp
 from xdsl.dialects.vector import CombiningKindFlag
 
-from xtile.dialects.core import PrintOp
+from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.triton.tt.ops import AssertOp as TritonAssertOp
 from xtile.dialects.triton.tt.ops import PrintOp as TritonPrintOp
 from xtile.dialects.upstream import value_type

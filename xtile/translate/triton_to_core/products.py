@@ -31,7 +31,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.core import ReduceOp, ScaledContractOp, ScanOp, UnpackOp, YieldOp
+from xtile.dialects.core.packing import UnpackOp
+from xtile.dialects.core.reductions import ReduceOp, ScanOp
+from xtile.dialects.core.scaled_products import ScaledContractOp
+from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.operation import shape_of
 from xtile.dialects.triton.tt.enumerations import InputPrecision, ScaleDotElemType, keyword

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.vector import CombiningKindAttr, CombiningKindFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import AssumeOp
+from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.triton.operation import as_tensor
 from xtile.dialects.triton.tt.types import PointerType, TensorDescType

@@ -9,7 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import Operation
 
-from xtile.dialects.core import GatherOp, HistogramOp
+from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.dialects.triton.tt.ops import (
     CatOp,
     JoinOp,

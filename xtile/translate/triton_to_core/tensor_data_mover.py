@@ -17,7 +17,8 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xtile.dialects.core import GatherLoadOp, PointerAddOp, ScatterStoreOp
+from xtile.dialects.core.pointers import PointerAddOp
+from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.triton.amdg.ops import (
     AsyncTDMCopyGlobalToLocalOp,
     AsyncTDMCopyLocalToGlobalOp,

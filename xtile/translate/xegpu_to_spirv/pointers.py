@@ -8,8 +8,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core import PointerAddOp, ViewOp
-from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
+from xtile.dialects.core.views import ViewOp
 from xtile.dialects.spirv import PointerType
 from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.memref_layouts import number_lists

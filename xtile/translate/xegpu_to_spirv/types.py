@@ -38,8 +38,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects import spirv
-from xtile.dialects.core import CooperativeMatrixType, MatrixUse
-from xtile.dialects.core import PointerType as CorePointerType
+from xtile.dialects.core.cooperative_matrix import CooperativeMatrixType, MatrixUse
+from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.spirv import PointerType
 
 LEGAL_LENGTHS = (16, 8, 4, 2)

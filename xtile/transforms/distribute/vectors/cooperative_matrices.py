@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import (
+from xtile.dialects.core.blas import GemmOp
+from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixFillOp,
     CooperativeMatrixMultiplyAddOp,
     CooperativeMatrixStoreOp,
     CooperativeMatrixType,
-    GemmOp,
     MatrixUse,
 )
 from xtile.dialects.gpu.functions import FuncOp

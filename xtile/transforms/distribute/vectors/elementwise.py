@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import AxpbyOp, GerOp, HadamardOp
+from xtile.dialects.core.blas import AxpbyOp, GerOp, HadamardOp
 from xtile.rewrite.emitter import element_type, rank
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers

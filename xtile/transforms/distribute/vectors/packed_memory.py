@@ -9,8 +9,12 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, UnitAttr, i8, i
 from xdsl.dialects.memref import ViewOp
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core import CooperativeMatrixLoadOp, CooperativeMatrixType, MatrixUse
-from xtile.dialects.core.cooperative_matrix import WORD_BITS
+from xtile.dialects.core.cooperative_matrix import (
+    WORD_BITS,
+    CooperativeMatrixLoadOp,
+    CooperativeMatrixType,
+    MatrixUse,
+)
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
 from xtile.targets.number_types import BUILTIN_TYPES

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xtile.dialects.core import GemmOp
+from xtile.dialects.core.blas import GemmOp
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.kernel import Kernel

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xtile.dialects.core import CumsumOp, GemvOp, SumOp
+from xtile.dialects.core.blas import CumsumOp, GemvOp, SumOp
 from xtile.rewrite.emitter import element_type, rank
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute import numbers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xtile.dialects.core import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
+from xtile.dialects.core.blas import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.value_names import clone_with_names

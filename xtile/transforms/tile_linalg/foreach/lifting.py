@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
-from xtile.dialects.core import AtomicUpdateOp, ComplexPartOp
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.transforms.predication import branch, loop
 from xtile.transforms.tile_linalg.copying import not_lifted

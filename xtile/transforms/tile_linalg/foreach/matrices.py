@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
-from xtile.dialects.core import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
 from xtile.dialects.effects import may_fail
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.source import spelling_of

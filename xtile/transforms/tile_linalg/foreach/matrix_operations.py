@@ -26,7 +26,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core import AtomicUpdateOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.neutral import neutral_float, neutral_integer

@@ -19,17 +19,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
-from xtile.dialects.core import (
+from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.core.attributes import (
     AtomicKind,
-    AtomicKindAttr,
-    AtomicRMWOp,
-    AtomicUpdateOp,
-    ComplexPartOp,
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
     MemoryScopeAttr,
 )
+from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.emitter import AnyMemRef, element_type

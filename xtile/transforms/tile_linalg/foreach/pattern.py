@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, scf
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.core import ParallelOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu import enumerations
 from xtile.dialects.gpu.attributes import DimensionAttr
 from xtile.rewrite.facts import constant_of

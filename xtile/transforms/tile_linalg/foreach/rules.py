@@ -7,7 +7,7 @@ from dataclasses import replace
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, VectorType
 
-from xtile.dialects.core import ParallelOp
+from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS, updates_memory
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
 from xtile.transforms.tile_linalg.foreach.lifting import use_rules
