@@ -26,6 +26,14 @@ BODIES = {
     "  tt.store %at, %v : !tt.ptr<f32>\n"
     "  %next = tt.addptr %at, %c : !tt.ptr<f32>, i32\n"
     "  scf.yield %next : !tt.ptr<f32>\n}": {1},
+    "cf.br ^next(%q, %p : !tt.ptr<f32>, !tt.ptr<f32>)\n"
+    "^next(%to: !tt.ptr<f32>, %from: !tt.ptr<f32>):\n"
+    "%x = tt.load %from : !tt.ptr<f32>\n tt.store %to, %x : !tt.ptr<f32>": {2},
+    "%c = arith.cmpi eq, %n, %n : i32\n"
+    "cf.cond_br %c, ^one(%p : !tt.ptr<f32>), ^two(%i, %q : !tt.ptr<i32>, !tt.ptr<f32>)\n"
+    "^one(%to: !tt.ptr<f32>):\n tt.store %to, %v : !tt.ptr<f32>\n tt.return\n"
+    "^two(%counter: !tt.ptr<i32>, %from: !tt.ptr<f32>):\n"
+    "%x = tt.load %from : !tt.ptr<f32>\n tt.store %counter, %n : !tt.ptr<i32>": {1, 3},
 }
 
 

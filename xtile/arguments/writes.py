@@ -144,7 +144,12 @@ def _flow(block: Block, sources: _Sources) -> bool:
 
 
 def _edges(operation: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """From which operands an operation's results, and the values of its regions, may follow."""
+    """From which operands results may follow, or values of regions or of blocks branched to."""
+    if operation.successors:
+        # What a branch forwards stands behind its conditions, in the order of its successors.
+        forwarded = [argument for block in operation.successors for argument in block.args]
+        yield from zip(reversed(operation.operands), reversed(forwarded), strict=False)
+        return
     targets = [*operation.results, *_arguments(operation)]
     around = operation.parent_op()
     while around is not None and operation.name in _TERMINATORS and around.name in _PASSING:
