@@ -10,8 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.dialects.reading import parse
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.value_names import clone_with_names
-from xtile.translate.route import Options, check_route, check_target, translate_to
-from xtile.translate.route import translate as translate_along
+from xtile.translate.route import Options, check_target, translate_to
 
 
 def translate(
@@ -59,22 +58,5 @@ def translate(
     return clone_with_names(module) if result is kernel else result
 
 
-def port(
-    kernel: ModuleOp | str | os.PathLike[str],
-    to: str,
-    *,
-    chip: str | None = None,
-    may_overlap: bool = False,
-    diagnostics: Diagnostics | None = None,
-) -> ModuleOp:
-    """Like `translate`, for kernels of the tensor language only.
-
-    Raises:
-        DiagnosticError: The kernel has errors, cannot be translated, or is in another language.
-        OptionError: There is no such language or chip, or the chip is another vendor's.
-    """
-    route = f"tensorlang-to-{to}"
-    check_route(route, chip)
-    module = kernel if isinstance(kernel, ModuleOp) else parse(kernel)
-    options = Options(chip, may_overlap=may_overlap)
-    return translate_along(module, route, options, diagnostics)
+port = translate
+"""The same: what it returns is the port of the kernels."""
