@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr, i64
@@ -21,7 +21,6 @@ from xtile.dialects.core.signature import source_signature
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
-from xtile.dialects.walk import walk
 from xtile.semantics.language import language_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import clone_with_source, source_of
@@ -95,7 +94,7 @@ def kernels_of(module: ModuleOp) -> dict[str, Operation]:
 
     That is a kernel's own name or, where another function has that, too, `module::kernel`.
     """
-    kernels = [op for op in walk(module) if _is_kernel(op)]
+    kernels = [op for op in _functions_in(module) if _is_kernel(op)]
     uses = Counter([*map(name_of, kernels), *hosts_of(module)])
     return {_path_of(op) if uses[name_of(op)] > 1 else name_of(op): op for op in kernels}
 
@@ -143,7 +142,18 @@ def _known_by_name(module: ModuleOp) -> dict[str, Operation]:
 
 def hosts_of(module: ModuleOp) -> dict[str, Operation]:
     """The functions of the host of a module, by name."""
-    return {name_of(op): op for op in walk(module) if is_host_function(op)}
+    return {name_of(op): op for op in _functions_in(module) if is_host_function(op)}
+
+
+def _functions_in(module: Operation) -> Iterator[Operation]:
+    """The kernels and functions of the host of a module, and of the modules in it."""
+    for region in module.regions:
+        for block in region.blocks:
+            for operation in block.ops:
+                if _is_kernel(operation) or is_host_function(operation):
+                    yield operation
+                elif operation.regions:
+                    yield from _functions_in(operation)
 
 
 def kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:

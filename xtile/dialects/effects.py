@@ -297,6 +297,9 @@ OF_WORK_ITEMS = frozenset(
 """Operations that tell work-items apart, count them, or let them wait for each other."""
 
 
+_ACCESSES = READS.keys() | WRITES.keys() | UPDATES.keys()
+
+
 def read_operands(operation: Operation) -> tuple[SSAValue, ...]:
     """The operands that say which memory an operation reads, also in one step with writing it."""
     return _operands(operation, READS) or _operands(operation, UPDATES)
@@ -324,6 +327,11 @@ def _memrefs(operation: Operation, number: int) -> Iterator[SSAValue]:
     for value in [given] if isinstance(given, SSAValue) else given:
         if isinstance(value.type, MemRefType | UnrankedMemRefType):
             yield value
+
+
+def may_access(operation: Operation) -> bool:
+    """Whether an operation has a row that says which memory it reads or writes."""
+    return operation.name in _ACCESSES
 
 
 def updates_memory(operation: Operation) -> bool:

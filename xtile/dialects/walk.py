@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xdsl.ir import Attribute, Operation
+    from xdsl.ir import Attribute, Block, Operation
 
 
 def walk(function: Operation) -> Sequence[Operation]:
@@ -17,6 +18,22 @@ def walk(function: Operation) -> Sequence[Operation]:
     """
     found: list[Operation] = []
     _collect(function, found)
+    return found
+
+
+def walk_block(block: Block) -> Sequence[Operation]:
+    """All operations in a block that is in no operation yet, in the order of the text."""
+    found: list[Operation] = []
+    for operation in block.ops:
+        _collect(operation, found)
+    return found
+
+
+def operations_by_name(root: Operation) -> Mapping[str, Sequence[Operation]]:
+    """The operations in an operation by name, for what asks for several of them."""
+    found: defaultdict[str, list[Operation]] = defaultdict(list)
+    for operation in walk(root):
+        found[operation.name].append(operation)
     return found
 
 

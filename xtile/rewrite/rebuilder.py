@@ -197,7 +197,7 @@ class Rebuilder:
         """Appends an operation, with the location of the one that is being translated."""
         if self._current is not None:
             operation.location = self._current.location
-        self.block.add_op(operation)
+        self._open[-1].add_op(operation)
         return operation
 
     def shared(

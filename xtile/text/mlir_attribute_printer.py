@@ -65,6 +65,10 @@ class _Alias:
                 part.define_before_uses()
 
 
+_IS_PLAIN = re.compile(r"[ !#-\[\]-~]*").fullmatch
+"""Whether a text stands in a string literal as it is, without escapes."""
+
+
 @dataclass(eq=False, repr=False)
 class AttributePrinter(Printer):
     """xDSL's printer with MLIR's text of attributes and types."""
@@ -94,6 +98,13 @@ class AttributePrinter(Printer):
             super().print_string(text, indent=indent)
         else:
             cast(StringIO, self.stream).write(text)
+
+    @override
+    def print_string_literal(self, string: str) -> None:
+        if _IS_PLAIN(string):
+            self.print_string(f'"{string}"')
+        else:
+            super().print_string_literal(string)
 
     @override
     def print_attribute(self, attribute: Attribute) -> None:

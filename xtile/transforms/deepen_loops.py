@@ -30,8 +30,6 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import CmpIOp, SelectOp
-from xtile.dialects.core.attributes import Level, level_of
-from xtile.dialects.core.signature import source_signature
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
@@ -50,7 +48,7 @@ from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.text.source import Source, source_of
 from xtile.transforms.collapse_shapes import is_elementwise
-from xtile.transforms.deepen_products import OF_TILES
+from xtile.transforms.deepen_products import is_of_subgroups
 from xtile.transforms.hoist_reads import may_be_same
 
 if TYPE_CHECKING:
@@ -74,7 +72,7 @@ def deepen_loops(
 
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
-        return _is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in loops)
+        return is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in loops)
 
     source = source_of(module)
     return with_kernels_replaced(
@@ -82,12 +80,6 @@ def deepen_loops(
         is_chosen,
         lambda kernel: rebuilt(kernel, _Deepening(most, source, diagnostics)),
     )
-
-
-def _is_of_subgroups(kernel: FuncOp) -> bool:
-    signature = source_signature(kernel)
-    is_foreign = signature is not None and signature.language in OF_TILES
-    return level_of(kernel) is Level.TILE and not is_foreign
 
 
 # --- which loops ---

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import Level, level_of
-from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.signature import source_language
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
-OF_TILES = frozenset({"cuda_tile", "triton"})
+_OF_TILES = frozenset({"cuda_tile", "triton"})
 """Languages whose authors choose the depth of products."""
 
 
@@ -62,7 +62,7 @@ def deepen_products(
 
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
-        return _is_of_tiles(kernel) and any(_steps_of(loop, target) for loop in loops)
+        return is_of_subgroups(kernel) and any(_steps_of(loop, target) for loop in loops)
 
     source = source_of(module)
     return with_kernels_replaced(
@@ -72,10 +72,9 @@ def deepen_products(
     )
 
 
-def _is_of_tiles(kernel: FuncOp) -> bool:
-    signature = source_signature(kernel)
-    is_foreign = signature is not None and signature.language in OF_TILES
-    return level_of(kernel) is Level.TILE and not is_foreign
+def is_of_subgroups(kernel: FuncOp) -> bool:
+    """Whether subgroups did what a kernel of tiles does, so that its tiles are not the author's."""
+    return level_of(kernel) is Level.TILE and source_language(kernel) not in _OF_TILES
 
 
 # --- which loops ---

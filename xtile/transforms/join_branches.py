@@ -42,7 +42,8 @@ def join_branches(module: ModuleOp, diagnostics: Diagnostics | None = None) -> M
     """
 
     def is_chosen(kernel: FuncOp) -> bool:
-        return any(isinstance(each, scf.IfOp) and _joined(each) for each in walk(kernel))
+        branches = [each for each in walk(kernel) if isinstance(each, scf.IfOp)]
+        return any(map(_joined, branches))
 
     source = source_of(module)
     return with_kernels_replaced(

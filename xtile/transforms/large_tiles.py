@@ -5,12 +5,14 @@ Importing this loads none of the passes: most kernels need none of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.walk import walk
+from xtile.dialects.walk import operations_by_name
 
 if TYPE_CHECKING:
     from xtile.targets.target import Target
@@ -30,62 +32,69 @@ def large_tiles(
         diagnostics: Where remarks go; None drops them.
         only_cheap: Whether local memory stays that tiles replace at a cost.
     """
-    if _has(module, "memref.alloca"):
+    found = operations_by_name(module)
+    if "memref.alloca" in found:
         from xtile.transforms.local_tiles import local_tiles
 
         module = local_tiles(module, only_cheap=only_cheap)
-    if any(map(_is_by_index, walk(module))):
+        found = operations_by_name(module)
+    if any(map(_is_by_index, _named(found, *_ANYWHERE))):
         from xtile.transforms.box_accesses import box_accesses
 
         module = box_accesses(module, diagnostics)
-    if _has(module, "vector.shape_cast"):
+        found = operations_by_name(module)
+    if "vector.shape_cast" in found:
         from xtile.transforms.collapse_shapes import collapse_shapes
 
         module = collapse_shapes(module)
-    if _has(module, "vector.contract") and _has(module, "scf.for"):
+        found = operations_by_name(module)
+    if _CONTRACT in found and _LOOP in found:
         from xtile.transforms.deepen_products import deepen_products
 
         module = deepen_products(module, target, diagnostics)
-    if any(map(_moves_in_a_loop, walk(module))):
+        found = operations_by_name(module)
+    if any(map(_is_in_a_loop, _named(found, _READ, "vector.transfer_write"))):
         from xtile.transforms.deepen_loops import deepen_loops
 
         module = deepen_loops(module, target, diagnostics)
-    if any(map(_is_the_same_each_time, walk(module))):
+        found = operations_by_name(module)
+    if any(map(_is_the_same_each_time, _named(found, _READ))):
         from xtile.transforms.hoist_reads import hoist_reads
 
         module = hoist_reads(module)
-    if any(map(_is_added_to_a_product, walk(module))):
+        found = operations_by_name(module)
+    if any(map(_is_added_to_a_product, _named(found, _CONTRACT))):
         from xtile.transforms.unite_products import unite_products
 
         module = unite_products(module)
     return module
 
 
-def _has(module: ModuleOp, name: str) -> bool:
-    return any(each.name == name for each in walk(module))
+_ANYWHERE = ("core.gather_load", "core.scatter_store")
+_CONTRACT = "vector.contract"
+_LOOP = "scf.for"
+_READ = "vector.transfer_read"
 
 
-def _is_by_index(operation: Operation) -> bool:
-    """Whether an operation accesses elements by their indices in a memref."""
-    if operation.name not in ("core.gather_load", "core.scatter_store"):
-        return False
-    return any(operand.type.name == "memref" for operand in operation.operands)
+def _named(found: Mapping[str, Sequence[Operation]], *names: str) -> Iterator[Operation]:
+    return chain.from_iterable(found.get(name, ()) for name in names)
 
 
-def _moves_in_a_loop(operation: Operation) -> bool:
-    """Whether a loop reads or writes a tile."""
+def _is_by_index(access: Operation) -> bool:
+    """Whether elements are accessed by their indices in a memref."""
+    return any(operand.type.name == "memref" for operand in access.operands)
+
+
+def _is_in_a_loop(operation: Operation) -> bool:
     loop = operation.parent_op()
-    if operation.name not in ("vector.transfer_read", "vector.transfer_write"):
-        return False
-    return loop is not None and loop.name == "scf.for"
+    return loop is not None and loop.name == _LOOP
 
 
-def _is_the_same_each_time(operation: Operation) -> bool:
+def _is_the_same_each_time(read: Operation) -> bool:
     """Whether a loop reads a tile by nothing that it computes."""
-    loop = operation.parent_op()
-    if operation.name != "vector.transfer_read" or loop is None or loop.name != "scf.for":
-        return False
-    return not any(_block(operand) is operation.parent for operand in operation.operands)
+    return _is_in_a_loop(read) and not any(
+        _block(operand) is read.parent for operand in read.operands
+    )
 
 
 def _block(value: SSAValue) -> object:
@@ -93,8 +102,6 @@ def _block(value: SSAValue) -> object:
     return owner.parent if isinstance(owner, Operation) else owner
 
 
-def _is_added_to_a_product(operation: Operation) -> bool:
-    if operation.name != "vector.contract":
-        return False
-    first = operation.operands[2].owner
-    return isinstance(first, Operation) and first.name == operation.name
+def _is_added_to_a_product(product: Operation) -> bool:
+    first = product.operands[2].owner
+    return isinstance(first, Operation) and first.name == product.name

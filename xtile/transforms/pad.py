@@ -85,8 +85,7 @@ def _is_uneven(function: FuncOp) -> bool:
     """Whether a kernel is at level tile and has a size that is no power of two."""
     if level_of(function) is not Level.TILE:
         return False
-    results = (result for operation in walk(function) for result in operation.results)
-    types: set[Attribute] = {each.type for each in results if as_vector(each.type)}
+    types = {result.type for operation in walk(function) for result in operation.results}
     return any(padded(type_) != type_ for type_ in types)
 
 

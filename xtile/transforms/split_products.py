@@ -91,7 +91,7 @@ def _sums_of(loop: scf.ForOp) -> dict[ContractionOp, int]:
     in the loop, or if there are too few terms.
     """
     products = [each for each in loop.body.block.ops if _is_split(each)]
-    if not all(_repeats(each) for each in walk(loop) if each is not loop):
+    if not products or not all(_repeats(each) for each in walk(loop) if each is not loop):
         return {}
     found = {each: _number_of_sum(each, loop) for each in products}
     sums = {product: number for product, number in found.items() if number is not None}

@@ -202,6 +202,18 @@ def _own_piece(type: Attribute) -> Piece:
     return Piece(Role.VALUE)
 
 
+def source_language(function: Operation) -> str | None:
+    """The language of the source of a kernel; None if the kernel does not say.
+
+    Raises:
+        ValueError: The attribute is malformed; the message says how.
+    """
+    attribute = function.attributes.get(SIGNATURE_ATTRIBUTE)
+    if attribute is None:
+        return None
+    return _text(_words(attribute)["language"], "language")
+
+
 def source_signature(function: Operation) -> KernelSignature | None:
     """The signature that a kernel had in its source; None if it does not say.
 
@@ -211,12 +223,16 @@ def source_signature(function: Operation) -> KernelSignature | None:
     attribute = function.attributes.get(SIGNATURE_ATTRIBUTE)
     if attribute is None:
         return None
-    words = _dictionary(attribute, {"language", "parameters"}, set(), SIGNATURE_ATTRIBUTE)
+    words = _words(attribute)
     language, parameters = _text(words["language"], "language"), words["parameters"]
     if not isinstance(parameters, ArrayAttr):
         raise ValueError("parameters must be an array")
     given = cast("ArrayAttr[Attribute]", parameters).data
     return KernelSignature(language, tuple(map(_parameter, given)))
+
+
+def _words(attribute: Attribute) -> Mapping[str, Attribute]:
+    return _dictionary(attribute, {"language", "parameters"}, set(), SIGNATURE_ATTRIBUTE)
 
 
 def _parameter(attribute: Attribute) -> SourceParameter:

@@ -209,7 +209,7 @@ def _optional(number: int | None) -> IntAttr | NoneAttr:
 
 
 def _number(attribute: Attribute) -> int | None:
-    return attribute.data if isa(attribute, IntAttr) else None
+    return cast(IntAttr, attribute).data if isinstance(attribute, IntAttr) else None
 
 
 @irdl_attr_definition

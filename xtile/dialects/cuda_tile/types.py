@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
@@ -39,7 +39,6 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
 from xtile.dialects.cuda_tile.operation import Operand
@@ -85,9 +84,11 @@ INT4_SINCE = V13_3
 
 def is_integer(type: Attribute, widths: Sequence[int] = INTEGER_WIDTHS) -> bool:
     """Whether a type is a signless integer of one of the widths in bits."""
-    if not isa(type, IntegerType):
+    # A plain look at the class: this is asked of each type that is made.
+    if not isinstance(type, IntegerType):
         return False
-    return type.signedness.data is Signedness.SIGNLESS and type.width.data in widths
+    integer = cast(IntegerType, type)
+    return integer.signedness.data is Signedness.SIGNLESS and integer.width.data in widths
 
 
 def is_float(type: Attribute) -> bool:

@@ -15,10 +15,17 @@ LOOPS = frozenset({"affine.for", "affine.if", "affine.load", "affine.parallel", 
 
 def is_of_linalg(operation: Operation) -> bool:
     """Whether an operation makes the kernel around it one of `linalg`."""
-    name = operation.name
+    return _is_of_linalg(operation.name)
+
+
+def _is_of_linalg(name: str) -> bool:
     return name.startswith("linalg.") or name in LOOPS
 
 
 def first_of_linalg(function: Operation) -> Operation | None:
     """The first operation by which a function is written in `linalg`; None if it is not."""
-    return next((each for each in walk(function) if is_of_linalg(each)), None)
+    operations = walk(function)
+    # A kernel has few names and many operations.
+    if not any(map(_is_of_linalg, {each.name for each in operations})):
+        return None
+    return next(each for each in operations if is_of_linalg(each))

@@ -18,12 +18,12 @@ def remove_dead_code(operation: Operation) -> None:
 
 def _clean_block(block: Block) -> None:
     for operation in reversed(list(block.ops)):
-        is_used = any(result.uses for result in operation.results)
-        if operation.results and not is_used and _is_removable(operation):
+        results = operation.results
+        if results and not any(result.uses for result in results) and _is_removable(operation):
             operation.detach()
             operation.erase()
-            continue
-        remove_dead_code(operation)
+        elif operation.regions:
+            remove_dead_code(operation)
 
 
 def _is_removable(operation: Operation) -> bool:

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
+from xtile.dialects.walk import walk
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.folding import constant_number, fold
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable, again
@@ -138,7 +139,7 @@ def _function(operation: Operation, cleaner: Cleaner) -> None:
 
 
 def _regions(operation: Operation) -> Iterator[Region]:
-    for inner in operation.walk():
+    for inner in walk(operation):
         yield from inner.regions
 
 

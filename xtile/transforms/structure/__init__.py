@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from xtile.dialects.core.arguments import promise_noalias
 from xtile.dialects.core.attributes import Level, level_of
-from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.signature import source_language
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.walk import walk
@@ -88,8 +88,7 @@ def structure(
 
 
 def _is_of_triton(kernel: FuncOp) -> bool:
-    signature = source_signature(kernel)
-    return signature is not None and signature.language == "triton"
+    return source_language(kernel) == "triton"
 
 
 _SCATTERED = frozenset({"core.atomic_rmw", "core.gather_load", "core.scatter_store"})

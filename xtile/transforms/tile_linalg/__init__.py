@@ -7,6 +7,7 @@ docs/core-form-levels.md says what becomes of what.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import prod
 from typing import TYPE_CHECKING
@@ -19,12 +20,12 @@ from xdsl.dialects.builtin import (
     StringAttr,
     i32,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Operation, Region
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
-from xtile.dialects.walk import walk
+from xtile.dialects.walk import walk_block
 from xtile.rewrite.kernels import with_kernels_replaced
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import Hints
@@ -79,22 +80,22 @@ def _tiled(
     with kernel.in_function(body):
         kernel.translate_block(old)
     use_hints_of_contractions(kernel, body)
-    _use_hints_of_large_tiles(kernel, body)
+    operations = walk_block(body)
+    has_products = any(isinstance(each, ContractionOp) for each in operations)
+    if not has_products:
+        _use_hints_of_large_tiles(kernel, operations)
     size = DenseArrayBase.from_list(i32, [1, 1, 1])
     result = FuncOp.create(
         properties=function.properties | {"known_block_size": size},
-        attributes=_attributes(function, _hints(kernel, body)),
+        attributes=_attributes(function, _hints(kernel, has_products)),
         regions=[Region(body)],
     )
     result.location = function.location
     return result
 
 
-def _use_hints_of_large_tiles(kernel: Kernel, body: Block) -> None:
+def _use_hints_of_large_tiles(kernel: Kernel, operations: Sequence[Operation]) -> None:
     """Compiles a kernel without products for the largest tile that it reads, if that is large."""
-    operations = [each for outer in body.ops for each in walk(outer)]
-    if any(isinstance(each, ContractionOp) for each in operations):
-        return
     reads = [each for each in operations if each.name == "vector.transfer_read"]
     elements = max((prod(shape_of(each.results[0].type)) for each in reads), default=0)
     tiles = kernel.target.tiles
@@ -103,13 +104,12 @@ def _use_hints_of_large_tiles(kernel: Kernel, body: Block) -> None:
         kernel.use_hints(elements, tiles.whole_hints if is_whole else tiles.large_hints)
 
 
-def _hints(kernel: Kernel, body: Block) -> Hints:
+def _hints(kernel: Kernel, has_products: bool) -> Hints:
     """How to compile a kernel; None of it where only products of work-items ask for something.
 
     What those are compiled as is known when their shapes are.
     """
     work, hints = kernel.hints
-    has_products = any(isinstance(each, ContractionOp) for own in body.ops for each in own.walk())
     return Hints() if not work and has_products else hints
 
 

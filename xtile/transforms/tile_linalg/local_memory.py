@@ -18,6 +18,7 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.targets.target import Target
@@ -68,7 +69,7 @@ class LocalMemory:
 def local_memory_of(function: FuncOp, target: Target) -> LocalMemory:
     """The local memory of a kernel that can become tiles."""
     result, found = LocalMemory(), list[SSAValue]()
-    for operation in function.walk():
+    for operation in walk(function):
         if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, target):
             found.append(operation.memref)
             views = (use.operation for use in operation.memref.uses)
@@ -214,7 +215,7 @@ def size(operation: memref.DimOp, kernel: Kernel) -> None:
 def _written_in(kernel: Kernel, operation: Operation) -> list[SSAValue]:
     """The tiles that a loop or a branch changes."""
     found: dict[SSAValue, None] = {}
-    for nested in operation.walk():
+    for nested in walk(operation):
         if isinstance(nested, BlasOperation | memref.StoreOp):
             is_store = isinstance(nested, memref.StoreOp)
             root = kernel.local.root_of(nested.memref if is_store else output_of(nested))

@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xtile.dialects.core.blas import GemmOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp, product_of_matrices
-from xtile.dialects.walk import walk
+from xtile.dialects.walk import walk_block
 from xtile.rewrite.contractions import feeds_another, is_of_matrices
 from xtile.rewrite.indices import Index
 from xtile.rewrite.tile_emitter import shape_of
@@ -199,8 +199,7 @@ def use_hints_of_contractions(kernel: Kernel, body: Block) -> None:
     """
     if kernel.hints[0] >= _PRODUCT:
         return
-    operations = (each for outer in body.ops for each in walk(outer))
-    found = [each for each in operations if isinstance(each, ContractionOp)]
+    found = [each for each in walk_block(body) if isinstance(each, ContractionOp)]
     products = [each for each in found if is_of_matrices(each)]
     if any(feeds_another(each, products) for each in products):
         return

@@ -12,7 +12,7 @@ from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute
 
 from xtile.dialects.core.attributes import TILE_HINTS_ATTRIBUTE
-from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.signature import source_language
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import shape_of
@@ -39,7 +39,7 @@ def hints_of(function: FuncOp, target: Target) -> OptimizationHintsAttr | None:
     """The hints of an entry: for the device, or for each one that is named."""
     given = function.attributes.get(TILE_HINTS_ATTRIBUTE)
     hints = dict(given.data) if isinstance(given, DictionaryAttr) else {}
-    allocates = any(isinstance(each, AllocaOp) for each in walk(function))
+    allocates = AllocaOp in {type(each) for each in walk(function)}
     if hints and all(isinstance(each, DictionaryAttr) for each in hints.values()):
         chips = cast("dict[str, DictionaryAttr]", hints)
         if allocates:
@@ -62,8 +62,7 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
     it where the result of one goes into another, as in attention. Kernels of CUDA Tile IR have the
     hints that their authors gave them.
     """
-    source = source_signature(function)
-    if source is not None and source.language == "cuda_tile":
+    if source_language(function) == "cuda_tile":
         return {}
     products: dict[Attribute, list[ContractionOp]] = {}
     for each in walk(function):

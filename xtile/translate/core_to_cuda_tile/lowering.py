@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.signature import source_language
 from xtile.dialects.cuda_tile.enumerations import Signedness
 from xtile.dialects.cuda_tile.ops import floating_point, matrix_multiply
 from xtile.dialects.cuda_tile.types import is_integer
@@ -70,8 +70,7 @@ class Lowering(IndexBuilder):
 
     def start_function(self, function: FuncOp) -> None:
         """Forgets what held for the last kernel."""
-        signature = source_signature(function)
-        self.computes_as_triton = signature is not None and signature.language == "triton"
+        self.computes_as_triton = source_language(function) == "triton"
         self.plan = MemoryPlan(function)
         self.order = MemoryOrder(self, self.plan)
 

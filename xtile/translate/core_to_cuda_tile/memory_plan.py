@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
-from xtile.dialects.effects import changes_memory, synchronizes
+from xtile.dialects.effects import changes_memory, may_access, synchronizes
 from xtile.dialects.walk import walk
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY
 from xtile.translate.tiles.roots import is_group, memory_of, root_of
@@ -61,7 +62,13 @@ class MemoryPlan:
     """
 
     def __init__(self, function: Operation) -> None:
-        self._operations = list(walk(function))
+        self._operations = walk(function)
+        # The numbers of the operations that access memory, and which.
+        self._memory = {
+            number: memory_of(each)
+            for number, each in enumerate(self._operations)
+            if may_access(each)
+        }
         self._accesses = list(self._find())
         self._of = {access.operation: access for access in self._accesses}
 
@@ -78,7 +85,7 @@ class MemoryPlan:
             for operation in self._operations
             if operation.name in _LOOPS | _BRANCHES
             for value in operation.results
-        ) or any(root_of(memory) is None for memory in self._accessed())
+        ) or any(root_of(memory) is None for memory in chain(*self._memory.values()))
 
     def alias_set_of(self, memory: SSAValue) -> Hashable:
         """The alias set of a memref or of pointers.
@@ -91,16 +98,11 @@ class MemoryPlan:
         is_shared = isinstance(root, BlockArgument) and not is_noalias(root)
         return GLOBAL_MEMORY if root is None or is_shared else root
 
-    def _accessed(self) -> Iterator[SSAValue]:
-        """The memrefs and pointers through which operations read or write."""
-        for operation in self._operations:
-            yield from memory_of(operation)
-
     def _find(self) -> Iterator[_Access]:
         for number, operation in enumerate(self._operations):
             if operation.name in _PRINTS:
                 yield _Access(operation, OUTPUT, number, True, tuple(_around(operation)))
-            for memory in memory_of(operation):
+            for memory in self._memory.get(number, ()):
                 if is_group(memory.type):
                     continue  # The addresses of a group do not change.
                 around = tuple(_around(operation))

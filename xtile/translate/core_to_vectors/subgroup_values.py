@@ -25,6 +25,7 @@ from xtile.dialects.vector import (
     ScatterOp,
     ShapeCastOp,
 )
+from xtile.dialects.walk import walk
 
 _ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})
 """Operations whose result can be both, if they are on numbers."""
@@ -48,7 +49,7 @@ _OF_SUBGROUPS = (
 def vectors_of(function: Operation) -> frozenset[SSAValue]:
     """The vectors of a kernel at level tile, all of which belong to the work-group."""
     found: set[SSAValue] = set()
-    for operation in function.walk():
+    for operation in walk(function):
         arguments = (a for region in operation.regions for b in region.blocks for a in b.args)
         found.update(value for value in (*operation.results, *arguments) if _rank(value))
     return frozenset(found)
@@ -58,7 +59,7 @@ def tiles_of(function: Operation) -> frozenset[SSAValue]:
     """The vectors of a kernel at level subgroup that belong to subgroups."""
     groups = _Groups()
     certain: list[SSAValue] = []
-    for operation in function.walk():
+    for operation in walk(function):
         certain += _certain(operation)
         for group in _equal(operation):
             groups.join([value for value in group if _rank(value) and not _is_anybodys(value)])
@@ -102,13 +103,15 @@ class _Groups:
 
     def join(self, values: Sequence[SSAValue]) -> None:
         """Makes one group of those of several values."""
-        for value in values:
-            self._next.setdefault(value, value)
-            self._next[self._first(value)] = self._first(values[0])
+        if len(values) < 2:
+            return
+        first = self._first(values[0])
+        for value in values[1:]:
+            self._next[self._first(value)] = first
 
     def _first(self, value: SSAValue) -> SSAValue:
-        """The value that stands for a group."""
-        while (after := self._next[value]) is not value:
+        """The value that stands for the group of a value."""
+        while (after := self._next.setdefault(value, value)) is not value:
             self._next[value] = self._next[after]
             value = after
         return value
