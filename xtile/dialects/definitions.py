@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xtile.text.assembly_formats import AssemblyFormat
 from xtile.text.checked_definitions import CheckedDefinition
+
+if TYPE_CHECKING:
+    from xtile.text.assembly_formats import AssemblyFormat
 
 OperationT = TypeVar("OperationT", bound=IRDLOperation)
 
@@ -43,6 +45,8 @@ def use_format(cls: type[IRDLOperation], assembly_format: str) -> None:
 @cache
 def program_of(kind: type[IRDLOperation]) -> AssemblyFormat:
     """What parses and prints an operation that has an assembly format."""
+    from xtile.text.assembly_formats import AssemblyFormat
+
     definition = kind.get_irdl_definition()
     # As in MLIR, properties that the format does not show stand in its dictionary.
     options = [*definition.options, ParsePropInAttrDict()]

@@ -36,7 +36,6 @@ from xdsl.irdl.declarative_assembly_format import CustomDirective
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xtile.text.assembly_formats import AssemblyFormat
 from xtile.text.checked_definitions import CheckedDefinition
 from xtile.text.extension_tables import TABLES
 from xtile.text.generic_form import GenericFormIf, needs_generic_form
@@ -271,6 +270,8 @@ def _extended(kind: type[IRDLOperation], row: Extension) -> Form:
     if row.parse is not None or text is None:
         plain = _form_of_class(kind)
         return Form(kind, verify, row.parse or plain.parse, row.print or plain.print, is_ambiguous)
+    from xtile.text.assembly_formats import AssemblyFormat
+
     program = AssemblyFormat.of(definition, text)
     reader = cast("type[IRDLOperation]", _Reader(kind, definition))
     return Form(
