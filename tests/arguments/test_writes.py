@@ -51,3 +51,40 @@ tt.func public @k(%n: i32, %p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %i: !tt.ptr<i32>,
 """
     module = xtile.parse(text, language="ttir")
     assert signatures_of(module)["k"].written == BODIES[body]
+
+
+MEMREF = "memref<8xf32>"
+
+MEMREF_BODIES = {
+    f"%m = arith.select %is, %a, %b : {MEMREF}\nmemref.store %f, %m[%zero] : {MEMREF}": {1, 2},
+    f"%x = memref.load %a[%zero] : {MEMREF}\n"
+    f"%m = arith.select %is, %b, %c : {MEMREF}\nmemref.store %x, %m[%zero] : {MEMREF}": {2, 3},
+    f"%r:2 = scf.for %i = %zero to %four step %four iter_args(%x = %a, %y = %b) "
+    f"-> ({MEMREF}, {MEMREF}) {{\n"
+    f"  memref.store %f, %x[%i] : {MEMREF}\n"
+    f"  scf.yield %y, %x : {MEMREF}, {MEMREF}\n}}": {1, 2},
+    f"%m = scf.if %is -> ({MEMREF}) {{\n  scf.yield %c : {MEMREF}\n}} else {{\n"
+    f"  scf.yield %b : {MEMREF}\n}}\nmemref.store %f, %m[%zero] : {MEMREF}": {2, 3},
+    f"%size = memref.dim %a, %zero : {MEMREF}\n"
+    f"%m = arith.select %is, %b, %c : {MEMREF}\nmemref.store %f, %m[%size] : {MEMREF}": {2, 3},
+    f"%own = memref.alloca() : memref<8xf32, 3>\n"
+    f"memref.store %f, %own[%zero] : memref<8xf32, 3>\nmemref.store %f, %c[%zero] : {MEMREF}": {3},
+}
+
+
+@pytest.mark.parametrize("body", MEMREF_BODIES)
+def test_what_is_written_through_memrefs(body: str) -> None:
+    parameters = ", ".join(f"%{name}: {MEMREF}" for name in "abc")
+    text = f"""
+gpu.module @m {{
+gpu.func @k(%is: i1, {parameters}) kernel {{
+  %zero = arith.constant 0 : index
+  %four = arith.constant 4 : index
+  %f = arith.constant 2.0 : f32
+  {body}
+  gpu.return
+}}
+}}
+"""
+    module = xtile.parse(text, language="mlir")
+    assert signatures_of(module)["k"].written == MEMREF_BODIES[body]

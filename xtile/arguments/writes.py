@@ -30,12 +30,10 @@ def written_parameters(function: Operation) -> frozenset[int]:
         function
     ):
         return _of_parameters(function, written_pointers(function))
-    written: set[int] = set()
-    for operation in function.walk():
-        for target in _written_memrefs(operation):
-            root = _root(target)
-            if isinstance(root, BlockArgument) and root.owner.parent_op() is function:
-                written.add(root.index)
+    roots = {_root(each) for op in function.walk() for each in _written_memrefs(op)}
+    if not all(_is_root(root, function) for root in roots):
+        return _of_parameters(function, written_pointers(function))
+    written = {root.index for root in roots if isinstance(root, BlockArgument)}
     return _of_parameters(function, written)
 
 
@@ -67,13 +65,21 @@ def _written_memrefs(operation: Operation) -> Sequence[SSAValue]:
 
 
 def _root(value: SSAValue) -> SSAValue:
-    """What a view is a view on: a parameter, or the result of alloca."""
+    """What a view is a view on: a parameter, the result of alloca, or what one of several is."""
     while isinstance(value.owner, Operation) and value.owner.operands:
         source = value.owner.operands[0]
         if not _is_memory(source.type):
             return value
         value = source
     return value
+
+
+def _is_root(value: SSAValue, function: Operation) -> bool:
+    """Whether memory is a parameter of a function or allocated, and no other value's."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return owner.parent_op() is function and owner is function.regions[0].blocks[0]
+    return not owner.regions and not any(_is_memory(each.type) for each in owner.operands)
 
 
 def _is_memory(type: Attribute) -> bool:
@@ -118,7 +124,7 @@ def _is_of_pointers(type: Attribute) -> bool:
 
 def _leads_to_memory(type: Attribute) -> bool:
     """Whether a value of a type is an address, or may be one."""
-    if _is_of_pointers(type) or isinstance(type, MemRefType | UnrankedMemRefType):
+    if _is_of_pointers(type) or _is_memory(type):
         return True
     if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
         return True
@@ -130,11 +136,16 @@ def _leads_to_memory(type: Attribute) -> bool:
 
 _NONE: frozenset[int] = frozenset()
 
+_TELLS_SIZE = frozenset({"memref.dim", "memref.rank", "tensorlang.size"})
+"""Operations on memory whose results tell nothing of where it is."""
+
 
 def _flow(block: Block, sources: _Sources) -> bool:
     """Passes on what values come from; whether anything was new."""
     is_new = False
     for operation in block.walk():
+        if operation.name in _TELLS_SIZE:
+            continue
         for source, target in _edges(operation):
             found, known = sources.get(source, _NONE), sources.get(target, _NONE)
             if not found <= known and _leads_to_memory(target.type):
