@@ -263,3 +263,18 @@ def test_a_loop_of_work_items_that_begins_with_a_constant_vector() -> None:
     xtile.run(source, expected)
     xtile.run(ported(port), given)
     assert_near(given[2], expected[2])
+
+
+def test_memory_that_is_chosen_while_a_kernel_runs_is_refused() -> None:
+    text = """gpu.module @m {
+  gpu.func @k(%is: i1, %a: memref<8xf32>, %b: memref<8xf32>) kernel {
+    %zero = arith.constant 0 : index
+    %one = arith.constant 1.0 : f32
+    %chosen = arith.select %is, %a, %b : memref<8xf32>
+    memref.store %one, %chosen[%zero] : memref<8xf32>
+    gpu.return
+  }
+}
+"""
+    with pytest.raises(DiagnosticError, match="no views that may be of one memory or of another"):
+        xtile.translate(text, "tensorlang")

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from xtile.dialects.core.attributes import Level
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_tensorlang.elements import BlockOfMemory, Elements
-from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
+from xtile.translate.core_to_tensorlang.lowering import ONE_MEMORY, Lowering, Values
 from xtile.translate.core_to_tensorlang.memory import Group, Memory, Pointer
 from xtile.translate.core_to_tensorlang.types import shape_of
 
@@ -68,10 +68,7 @@ class Carrier:
                 if isinstance(each, Group):
                     raise self._r.error("a group of memrefs cannot pass through control flow")
             if getattr(before, "root", None) is not getattr(now, "root", None):
-                raise self._r.error(
-                    "the tensor language has no pointers, and no views that may be of one memory "
-                    "or of another; let this be decided at each access"
-                )
+                raise self._r.error(ONE_MEMORY)
 
     def _flat(self, meaning: Any) -> list[SSAValue]:
         if isinstance(meaning, Pointer):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
@@ -31,6 +31,12 @@ from xtile.text.source import Source, spelling_of
 from xtile.translate.rounding import rounded_float
 
 TARGET = "the tensor language"
+
+ONE_MEMORY = (
+    f"{TARGET} has no pointers, and no views that may be of one memory or of another; let this be "
+    "decided at each access"
+)
+"""What is said of memory that is chosen while a kernel runs."""
 
 _LEAST = -(1 << 63)
 """The number of 64 bits that is no constant of the language."""
@@ -95,6 +101,8 @@ class Lowering(TypedRebuilder, IndexArithmetic):
 
     def _emitted_now(self, old: SSAValue, meaning: Any) -> SSAValue:
         emit = getattr(meaning, "emit", None)
+        if emit is None and isinstance(old.type, MemRefType):
+            raise self.error(ONE_MEMORY)
         if emit is None:
             raise self.error(f"{TARGET} has no numbers that are a {type_text(old.type)}")
         return self.as_value(emit(self))
