@@ -77,7 +77,7 @@ def test_what_parameters_become(target: str) -> None:
     assert {*signature.parameters[1].attributes} == {"alignment", "shape_gcd"}
 
 
-@pytest.mark.parametrize("target", LAUNCHED)
+@pytest.mark.parametrize("target", BECOMES)
 def test_a_launch_knows_what_it_knows_of_the_source(target: str) -> None:
     assert signatures_of(ported(target)) == signatures_of(xtile.parse(SOURCE))
     again = xtile.parse(xtile.to_text(ported(target), "mlir"), language="mlir")
@@ -100,7 +100,8 @@ def arguments() -> dict[str, Any]:
 
 @pytest.mark.parametrize("by_name", [False, True])
 @pytest.mark.parametrize(
-    ("target", "device"), [*((name, "reference") for name in LAUNCHED), ("xegpu", "opencl")]
+    ("target", "device"),
+    [*((name, "reference") for name in LAUNCHED), ("xegpu", "opencl"), ("spirv", "opencl")],
 )
 def test_a_port_takes_the_arguments_of_its_source(target: str, device: str, by_name: bool) -> None:
     given = arguments()

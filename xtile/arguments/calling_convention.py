@@ -40,6 +40,7 @@ from xtile.dialects.core.signature import (
     KernelSignature,
     Piece,
     Role,
+    own_signature,
     source_signature,
 )
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
@@ -222,15 +223,24 @@ _LOCAL_SPACE_NUMBER = 3
 """What LLVM numbers local memory of OpenCL kernels as."""
 
 
-def keep_signature(kernel: FuncOp, made: Operation, *, splits_complex: bool = False) -> None:
+def keep_signature(
+    kernel: FuncOp,
+    made: Operation,
+    *,
+    splits_complex: bool = False,
+    own_language: str | None = None,
+) -> None:
     """Lets what a kernel has become say, as the kernel did, what it was in its source.
 
     Args:
         kernel: The kernel.
         made: What it has become, which has the arguments of the calling convention.
         splits_complex: Whether a complex number has become two arguments.
+        own_language: What the kernel is written in, if one that says nothing is its own source.
     """
     signature, checks = source_signature(kernel), kernel.attributes.get(CHECKS_ATTRIBUTE)
+    if signature is None and own_language is not None:
+        signature = own_signature(kernel, own_language, len(kernel.arguments))
     if checks is not None:
         made.attributes[CHECKS_ATTRIBUTE] = checks
     if signature is not None:
@@ -251,6 +261,8 @@ def _flattened(
         elif piece.role is Role.ELEMENTS:
             for each in kernel_arguments(type):
                 yield Piece(Role.POINTER if each.role is Role.POINTER else Role.COUNT)
+        elif piece.role is Role.VALUE and is_pointer(type):
+            yield Piece(Role.POINTER)
         elif piece.role is Role.VALUE and splits_complex and isinstance(type, ComplexType):
             yield from (Piece(Role.REAL), Piece(Role.IMAGINARY))
         else:

@@ -18,6 +18,10 @@ class UnfitLaunchError(ArgumentError):
     """A kernel was translated for other launches, as its launch checks say."""
 
 
+class UnfitDeviceError(ArgumentError):
+    """A device runs no kernels of a language, which others run."""
+
+
 class DeviceError(ArgumentError):
     """There is no such device here, or its driver failed."""
 

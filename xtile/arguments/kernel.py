@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -17,7 +17,7 @@ from xtile.arguments.signature import Parameter, Signature, choose_entry
 from xtile.arguments.writes import written_parameters
 from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.launch_checks import check_words
-from xtile.dialects.core.signature import source_signature
+from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.reading import parse, verify
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
@@ -26,24 +26,26 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import clone_with_source, source_of
 from xtile.text.value_names import unique_names
 
+if TYPE_CHECKING:
+    from xtile.dialects.spirv.module import FuncOp as SpirvFuncOp
+
 
 def signature_of(function: Operation) -> Signature:
     """The signature of a function; of a kernel that says what it was in its source, that one.
 
     Raises:
-        ArgumentError: The source's parameters are of a language that is not known.
+        ArgumentError: The source's parameters are of a language that is not known, or the kernel is
+            SPIR-V and does not say what they are.
     """
     name, written = name_of(function), written_parameters(function)
     source, checks = source_signature(function), tuple(map(check_of, check_words(function)))
     if source is None:
         return Signature(name, tuple(parameters_of(function)), written, checks)
-    from xtile.arguments.source_arguments import parameter_of, parameters_in_source
+    from xtile.arguments.source_arguments import parameters_in_source, written_in_source
 
-    values = language_of(function).parameters(function)
-    parameters = parameters_in_source(name, source, relies_on=[*map(is_noalias, values)])
-    owners = parameter_of(source)
-    of_source = frozenset(owners[index] for index in written)
-    return Signature(name, tuple(parameters), of_source, checks)
+    relies_on = list(map(is_noalias, _values_of(function)))
+    parameters = tuple(parameters_in_source(name, source, relies_on=relies_on))
+    return Signature(name, parameters, written_in_source(source, written), checks)
 
 
 def find_function(
@@ -71,9 +73,14 @@ def find_function(
 _KERNEL = "gpu.kernel"
 """The attribute of a `gpu.func` that is there to be launched."""
 
+_SPIRV = "spirv.func"
+"""A function that is a kernel where an entry point names it."""
+
 
 def name_of(function: Operation) -> str:
-    """The name of a function."""
+    """The name of a function, and of a kernel that by which a device knows it."""
+    if function.name == _SPIRV:
+        return _entry_point_of(function) or cast("SpirvFuncOp", function).sym_name
     name = function.get_attr_or_prop("sym_name")
     assert isinstance(name, StringAttr)
     return name.data
@@ -171,6 +178,11 @@ def kernels_only(module: ModuleOp, entry: str | None) -> ModuleOp:
     copy = clone_with_source(module)
     others = [function for function in kernels_of(copy).values() if name_of(function) not in kept]
     for function in (*others, *hosts_of(copy).values()):
+        if function.name == _SPIRV:
+            from xtile.dialects.spirv.entry_points import erase_kernel
+
+            erase_kernel(cast("SpirvFuncOp", function))
+            continue
         function.detach()
         function.erase(safe_erase=False)
     return copy
@@ -191,7 +203,16 @@ def _is_kernel(operation: Operation) -> bool:
         return True
     if operation.name == "tt.func":
         return _is_triton_kernel(operation)
+    if operation.name == _SPIRV:
+        return _entry_point_of(operation) is not None
     return operation.name == "gpu.func" and _KERNEL in operation.attributes
+
+
+def _entry_point_of(function: Operation) -> str | None:
+    """The name of the entry point that a function of SPIR-V is, if it is one."""
+    from xtile.dialects.spirv.entry_points import entry_point_of
+
+    return entry_point_of(cast("SpirvFuncOp", function))
 
 
 def _is_triton_kernel(function: Operation) -> bool:
@@ -219,8 +240,18 @@ def is_host_function(operation: Operation) -> bool:
 
 
 def parameters_of(function: Operation) -> list[Parameter]:
-    """The parameters of a function in signature order; a nameless one is named by its place."""
-    values = language_of(function).parameters(function)
+    """The parameters of a function in signature order; a nameless one is named by its place.
+
+    Raises:
+        ArgumentError: It is SPIR-V, whose arguments are pointers without a size.
+    """
+    if function.name == _SPIRV:
+        raise ArgumentError(
+            f"@{name_of(function)} is SPIR-V without {SIGNATURE_ATTRIBUTE}, which does not say "
+            "what its arguments are; run the kernel's source, and give its SPIR-V as the binary "
+            "(binary= in Python, --binary of `xtile run`)"
+        )
+    values = _values_of(function)
     return [
         Parameter(
             name,
@@ -232,6 +263,13 @@ def parameters_of(function: Operation) -> list[Parameter]:
         )
         for index, (name, value) in enumerate(zip(_names(function, values), values, strict=True))
     ]
+
+
+def _values_of(function: Operation) -> Sequence[SSAValue]:
+    """The values that stand for a function's arguments."""
+    if function.name == _SPIRV:
+        return cast("SpirvFuncOp", function).parameters
+    return language_of(function).parameters(function)
 
 
 def _is_noalias(function: Operation, value: SSAValue) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -94,9 +94,19 @@ def parameters_in_source(
         )
 
 
-def parameter_of(source: KernelSignature) -> list[int]:
-    """For each argument of a kernel the number of the parameter that it belongs to."""
-    return [number for number, each in enumerate(source.parameters) for _ in each.becomes]
+def written_in_source(source: KernelSignature, written: Iterable[int]) -> frozenset[int]:
+    """The numbers of the parameters that a kernel writes to, by those of its arguments.
+
+    No kernel writes to what says how large a parameter is, whatever it computes from that.
+    """
+    pieces = [
+        (number, piece) for number, each in enumerate(source.parameters) for piece in each.becomes
+    ]
+    found = (pieces[index] for index in written)
+    return frozenset(number for number, piece in found if piece.role not in _SIZES)
+
+
+_SIZES = frozenset({Role.SIZE, Role.SIZES, Role.STRIDE, Role.STRIDES, Role.OFFSET, Role.COUNT})
 
 
 def kernel_arguments_of(

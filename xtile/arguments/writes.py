@@ -106,10 +106,21 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
         pass
     written: set[int] = set()
     for operation in kernel.walk():
-        is_call = operation.name == "tt.call"
-        for target in operation.operands if is_call else written_operands(operation):
+        for target in _targets(operation):
             written.update(sources.get(target, ()))
     return frozenset(written)
+
+
+def _targets(operation: Operation) -> Sequence[SSAValue]:
+    """The operands that lead to memory to which an operation may write."""
+    if operation.name.startswith(_SPIRV):
+        from xtile.arguments.spirv_writes import written_by
+
+        return written_by(operation)
+    return operation.operands if operation.name == "tt.call" else written_operands(operation)
+
+
+_SPIRV = "spirv."
 
 
 _TILES = ("cuda_tile.tile", TensorType.name, VectorType.name)
@@ -128,7 +139,7 @@ def _leads_to_memory(type: Attribute) -> bool:
         return True
     if type.name.startswith("cuda_tile.") and type.name.endswith("_view"):
         return True
-    if type.name == "tt.tensordesc":
+    if type.name in ("spirv.array", "spirv.struct", "tt.tensordesc"):
         return True
     element = getattr(type, "element_type", type)
     return element == i64 or isinstance(element, IndexType)
@@ -160,6 +171,11 @@ def _edges(operation: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
         # What a branch forwards stands behind its conditions, in the order of its successors.
         forwarded = [argument for block in operation.successors for argument in block.args]
         yield from zip(reversed(operation.operands), reversed(forwarded), strict=False)
+        return
+    if operation.name.startswith(_SPIRV):
+        from xtile.arguments.spirv_writes import flows
+
+        yield from flows(operation)
         return
     targets = [*operation.results, *_arguments(operation)]
     around = operation.parent_op()

@@ -173,12 +173,12 @@ def _nvidia_chip(chip: str | None) -> str:
 
 
 def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
-    from xtile.backends.intel.compilation import compile_program
+    from xtile.backends.intel.compiler import compile_kernels
     from xtile.targets.lanes import for_spirv
 
     target = for_spirv(find_target(_intel_chip(options.chip)))
     # No file beside SPIR-V says what a launch must check.
-    program = compile_program(
+    program = compile_kernels(
         module, target, diagnostics, may_overlap=options.may_overlap, may_wrap=True
     )
     Path(path).write_bytes(program.spirv)

@@ -17,6 +17,7 @@ from xtile.arguments.errors import (
     DeviceError,
     HostFunctionError,
     SanitizerError,
+    UnfitDeviceError,
     UnfitLaunchError,
 )
 from xtile.arguments.signature import Signature
@@ -219,7 +220,7 @@ class _Comparing:
             self._launch(kernel, device, own, trial.launch)
         except (ArgumentError, DiagnosticError, ValueError) as error:
             # A port may be for other launches, and a device that is no reference lack something.
-            may_lack = isinstance(error, DeviceError | UnfitLaunchError) or (
+            may_lack = isinstance(error, DeviceError | UnfitDeviceError | UnfitLaunchError) or (
                 device != REFERENCE_NAME and not isinstance(error, SanitizerError)
             )
             verdict = Verdict.NOT_RUN if may_lack else Verdict.DIFFERS

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from xtile.arguments.binding import bind
 from xtile.arguments.copies import arrays_of, copied
-from xtile.arguments.errors import ArgumentError, DeviceError, UnfitLaunchError
+from xtile.arguments.errors import ArgumentError, DeviceError, UnfitDeviceError, UnfitLaunchError
 from xtile.checking.results import Comparison, Verdict
 from xtile.checking.trials import Trial
 from xtile.launch.executable import FIELD_NAME, Grid, Kernel, Launch
@@ -278,7 +278,7 @@ def comparison(
             seconds=_SECONDS,
         )
         verdict, message = _VERDICTS[found.verdict], found.reason or found.words()
-    except UnfitLaunchError as error:
+    except (UnfitDeviceError, UnfitLaunchError) as error:
         verdict, message = Verdict.NOT_RUN, str(error)
     except (ArgumentError, DiagnosticError) as error:
         verdict, message = Verdict.DIFFERS, str(error).splitlines()[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute
 
-_NAMES = frozenset({"core.ptr", "cuda_tile.ptr", "tt.ptr"})
+_NAMES = frozenset({"core.ptr", "cuda_tile.ptr", "spirv.ptr", "tt.ptr"})
 
 
 def is_pointer(type: Attribute) -> bool:

@@ -13,13 +13,14 @@ from xdsl.ir import Operation
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.device_memory import DeviceView
-from xtile.arguments.errors import ArgumentError, SanitizerError
+from xtile.arguments.errors import ArgumentError, SanitizerError, UnfitDeviceError
 from xtile.arguments.gpu_arrays import GpuMemory
 from xtile.arguments.groups import GroupView
 from xtile.arguments.kernel import (
     choose_function,
     find_function,
     is_host_function,
+    name_of,
     signature_of,
 )
 from xtile.arguments.memory_types import DYNAMIC, MemoryType
@@ -145,6 +146,17 @@ def load(kernel: Kernel) -> ReferenceExecutable:
 
 
 def _executable(function: Operation) -> ReferenceExecutable:
+    """A function, made ready.
+
+    Raises:
+        ArgumentError: The types of its source's parameters are not known.
+        UnfitDeviceError: It is SPIR-V.
+    """
+    if function.name == "spirv.func":
+        raise UnfitDeviceError(
+            f"@{name_of(function)} is SPIR-V, which the device '{REFERENCE_NAME}' does not run; "
+            "run it with the device 'opencl', and check or port the kernel's source"
+        )
     return ReferenceExecutable(function, signature_of(function))
 
 

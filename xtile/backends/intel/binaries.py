@@ -1,4 +1,4 @@
-"""SPIR-V of other compilers, launched by the signatures of the kernels' own source.
+"""Kernels that are SPIR-V already: by what they say of their source, or by their source itself.
 
 The reference compiler of the tensor language keeps the same calling convention, so its binaries run
 here, and those of xtile run there.
@@ -7,15 +7,22 @@ here, and those of xtile run there.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat, FunctionType, IntegerType, VectorType
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xtile.arguments.calling_convention import source_arguments
-from xtile.backends.intel.compilation import KernelInterface, Program
+from xtile.backends.intel.compilation import (
+    KernelInterface,
+    Program,
+    build_options_for,
+    parameter_types,
+    spirv_in,
+)
 from xtile.dialects.spirv import (
     ArrayType,
     FuncOp,
@@ -23,6 +30,11 @@ from xtile.dialects.spirv import (
     ModuleOp,
     PointerType,
 )
+from xtile.dialects.spirv.entry_points import entry_points, execution_modes
+from xtile.dialects.walk import walk
+from xtile.targets.lanes import LaneTarget
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
+from xtile.text.source import source_of
 
 _LOCAL_SIZE = "LocalSize"
 _SUBGROUP_SIZE = "SubgroupSize"
@@ -42,9 +54,57 @@ def read_program(data: bytes, name: str, parameters: Mapping[str, Sequence[Attri
     """
     from xtile.dialects.spirv import decode
 
-    module = decode(data, name)
+    kernels = _interfaces(decode(data, name), name, parameters)
+    # What other compilers write may be of a form that ends a driver's process.
+    return Program(data, kernels, is_risky=True)
+
+
+def program_of(module: BuiltinModuleOp, target: LaneTarget) -> Program:
+    """Kernels that are SPIR-V, and say what their arguments are.
+
+    Args:
+        module: One module of SPIR-V.
+        target: What they are for.
+
+    Raises:
+        ArgumentError: A kernel does not say what its arguments are.
+        DiagnosticError: There is something else in the module, or kernels have other arguments.
+    """
+    from xtile.dialects.spirv import encode
+
+    spirv, parameters = spirv_in(module), parameter_types(module)
+    try:
+        kernels = _interfaces(spirv, "the module", parameters)
+    except ValueError as error:
+        found = Diagnostic(Severity.ERROR, str(error), source_of(module), None)
+        raise DiagnosticError([found]) from None
+    options = build_options_for(spirv, target, kernels.values())
+    is_risky = any(map(_may_be_of_another_device, walk(spirv)))
+    return Program(encode(spirv), kernels, options, is_risky)
+
+
+def _may_be_of_another_device(operation: Operation) -> bool:
+    """Whether only some drivers know an instruction, or a function; others may end on it."""
+    if operation.name == "spirv.func":
+        return not operation.regions[0].blocks
+    return operation.name.endswith("INTEL") or "CooperativeMatrix" in operation.name
+
+
+def _interfaces(
+    module: ModuleOp, name: str, parameters: Mapping[str, Sequence[Attribute]]
+) -> dict[str, KernelInterface]:
+    """The kernels of a module.
+
+    Args:
+        module: The module.
+        name: What messages call it.
+        parameters: For each kernel the types of the parameters in its source.
+
+    Raises:
+        ValueError: It lacks a kernel, or one has other arguments than the calling convention says.
+    """
     functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
-    entries = dict(_entry_points(module))
+    entries = entry_points(module)
     kernels: dict[str, KernelInterface] = {}
     for kernel, types in parameters.items():
         function = functions.get(entries.get(kernel, ""))
@@ -52,30 +112,11 @@ def read_program(data: bytes, name: str, parameters: Mapping[str, Sequence[Attri
             known = ", ".join(f"'{entry}'" for entry in entries) or "none"
             raise ValueError(f"{name} has no kernel '{kernel}'; it has {known}")
         _check_arguments(kernel, function.function_type, types)
-        modes = _execution_modes(module, entries[kernel])
+        modes = execution_modes(module, entries[kernel])
         kernels[kernel] = KernelInterface(
             kernel, tuple(types), _size(modes), _subgroup_size(modes), _local_memory(module)
         )
-    # What other compilers write may be of a form that ends a driver's process.
-    return Program(data, kernels, is_risky=True)
-
-
-def _entry_points(module: ModuleOp) -> Iterator[tuple[str, str]]:
-    """The name of each kernel, and that of its function."""
-    for operation in module.block.ops:
-        if isinstance(operation, Instruction) and operation.entry.name == "EntryPoint":
-            _, function, name, *_ = operation.arguments
-            yield str(name), str(function)
-
-
-def _execution_modes(module: ModuleOp, function: str) -> dict[str, tuple[int, ...]]:
-    modes: dict[str, tuple[int, ...]] = {}
-    for operation in module.block.ops:
-        if isinstance(operation, Instruction) and operation.entry.name == "ExecutionMode":
-            of, mode, *numbers = operation.arguments
-            if of == function:
-                modes[str(mode)] = tuple(number for number in numbers if isinstance(number, int))
-    return modes
+    return kernels
 
 
 def _size(modes: Mapping[str, tuple[int, ...]]) -> tuple[int, int, int] | None:

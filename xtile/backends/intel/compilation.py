@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, Operation
 
 from xtile.arguments.launch_checks import LaunchCheck, check_of
@@ -100,7 +100,7 @@ def compile_program(
     of_source, of_lanes = list(_kernels(module)), list(_kernels(lanes))
     checks = {_name(kernel): tuple(map(check_of, check_words(kernel))) for kernel in of_lanes}
     spirv = translate_to(lanes, "spirv", options, diagnostics)
-    parameters = {_name(kernel): _parameter_types(kernel) for kernel in of_source}
+    parameters = parameter_types(module)
     sizes = {_name(kernel): _block_size(kernel) for kernel in of_source}
     of_work_groups = (TILE, XEGPU_WORK_GROUP)
     whole = {_name(each.operation) for each in forms_of(module) if each.form in of_work_groups}
@@ -114,11 +114,13 @@ def compile_program(
         for kernel in of_lanes
     }
     is_risky = any(_multiplies_cooperatively(operation) for operation in walk(spirv))
-    options = _build_options(spirv, target, kernels.values())
+    options = build_options_for(spirv, target, kernels.values())
     return Program(encode(spirv_in(spirv)), kernels, options, is_risky)
 
 
-def _build_options(spirv: ModuleOp, target: LaneTarget, kernels: Iterable[KernelInterface]) -> str:
+def build_options_for(
+    spirv: Operation, target: LaneTarget, kernels: Iterable[KernelInterface]
+) -> str:
     """What the driver is told when it builds kernels."""
     if not target.matrix_units:
         return ""
@@ -151,13 +153,17 @@ def _kernels(module: ModuleOp) -> Iterable[Operation]:
 
 
 def _name(kernel: Operation) -> str:
-    return cast(StringAttr, kernel.get_attr_or_prop("sym_name")).data
+    from xtile.arguments.kernel import name_of
+
+    return name_of(kernel)
 
 
-def _parameter_types(kernel: Operation) -> tuple[Attribute, ...]:
+def parameter_types(module: ModuleOp) -> dict[str, tuple[Attribute, ...]]:
+    """For each kernel of a module the types of the parameters in its source."""
     from xtile.arguments.kernel import signature_of
 
-    return tuple(parameter.type for parameter in signature_of(kernel).parameters)
+    signatures = map(signature_of, _kernels(module))
+    return {each.name: tuple(own.type for own in each.parameters) for each in signatures}
 
 
 def _block_size(kernel: Operation) -> tuple[int, int, int] | None:

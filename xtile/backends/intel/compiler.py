@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from xtile.arguments.launch_checks import check_of, words_of
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Header
 from xtile.backends.compiler import Compiler
 from xtile.backends.intel.compilation import KernelInterface, Program, compile_program
 from xtile.targets.lanes import LaneTarget
+from xtile.text.diagnostics import Diagnostics
 
 
 def compiler_for(
@@ -27,13 +30,31 @@ def compiler_for(
     names += ["may overlap"] * may_overlap + ["may wrap"] * may_wrap
     return Compiler(
         ", ".join(names),
-        lambda module, diagnostics: compile_program(
+        lambda module, diagnostics: compile_kernels(
             module, target, diagnostics, may_overlap=may_overlap, may_wrap=may_wrap
         ),
         encode,
         decode,
         may_overlap,
     )
+
+
+def compile_kernels(
+    module: ModuleOp,
+    target: LaneTarget,
+    diagnostics: Diagnostics | None = None,
+    *,
+    may_overlap: bool = False,
+    may_wrap: bool = False,
+) -> Program:
+    """Like `compile_program`, for kernels that may be SPIR-V already."""
+    if not any(each.name == "spirv.module" for each in module.body.ops):
+        return compile_program(
+            module, target, diagnostics, may_overlap=may_overlap, may_wrap=may_wrap
+        )
+    from xtile.backends.intel.binaries import program_of
+
+    return program_of(module, target)
 
 
 def encode(program: Program) -> tuple[Header, bytes]:

@@ -79,7 +79,7 @@ def _function(function: FuncOp, lowering: Lowering) -> None:
         if last is None or last.operands:
             raise lowering.error("a kernel ends with gpu.return, without values")
         lowering.do("Return")
-    keep_signature(function, target)
+    keep_signature(function, target, own_language="xegpu")
     lowering.functions.append(target)
     lowering.entry_points += _entry_point(name, lowering)
 
