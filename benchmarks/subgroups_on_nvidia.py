@@ -1,6 +1,7 @@
 """How fast kernels of subgroups run as tiles on an NVIDIA GPU: the yardstick is PyTorch.
 
-    python benchmarks/subgroups_on_nvidia.py --compile DIRECTORY    anywhere with tileiras
+    python benchmarks/subgroups_on_nvidia.py --compile DIRECTORY    anywhere with tileiras; with
+        --launch-checks, blocks do the work of several work-groups
     python benchmarks/subgroups_on_nvidia.py --cubins DIRECTORY     on a GPU with PyTorch
 
 The kernels are those of examples/, with promises of how memory is aligned, as a launch from the
@@ -84,12 +85,16 @@ def subgroup_gemm(type: str, rows: int, columns: int) -> Kernel:
     return Kernel(f"subgroup_gemm_{type}_{rows}_{columns}", text)
 
 
+def coopmatrix_gemm(type: str) -> Kernel:
+    """The product by tiles of `foreach_tile` that is added to what memory has."""
+    text = example("coopmatrix_gemm").text.replace("f16x", f"{type}x")
+    return Kernel(f"coopmatrix_gemm_{type}", text)
+
+
 KERNELS = [
     *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
-    *map(
-        example,
-        ("coopmatrix_gemm", "flash_attention", "softmax", "whole_softmax", "wide_softmax"),
-    ),
+    *map(coopmatrix_gemm, TYPES),
+    *map(example, ("flash_attention", "softmax", "whole_softmax", "wide_softmax")),
 ]
 
 
@@ -125,14 +130,15 @@ def _error_of_product(torch: Any, a: Any, b: Any, c: Callable[[Any], Any]) -> fl
     return float(((c(rows).double() - exact).abs() / scale).max())
 
 
-def updated_product(torch: Any, size: int) -> Workload:
+def updated_product(torch: Any, type: str, size: int) -> Workload:
     """C := A B + 0 C with an f32 result, as coopmatrix_gemm computes it."""
-    a, b = (column_major(torch, size, size, dtype=torch.float16) for _ in range(2))
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[type]
+    a, b = (column_major(torch, size, size, dtype=dtype) for _ in range(2))
     c = column_major(torch, size, size, dtype=torch.float32)
-    out = torch.empty(size, size, dtype=torch.float16, device="cuda")
+    out = torch.empty(size, size, dtype=dtype, device="cuda")
     return Workload(
-        example("coopmatrix_gemm"),
-        f"coopmatrix_gemm f16 to f32 {size}^3, work-groups of 128 x 64",
+        coopmatrix_gemm(type),
+        f"coopmatrix_gemm {type} to f32 {size}^3, work-groups of 128 x 64",
         (1.0, a, b, 0.0, c),
         (size // 128, size // 64),
         2 * size**3,
@@ -140,7 +146,7 @@ def updated_product(torch: Any, size: int) -> Workload:
         lambda: torch.matmul(b.T, a.T, out=out),
         lambda: _error_of_product(torch, a, b, lambda rows: c[rows]),
         size * 2**-24,
-        12,
+        4 if size > 4096 else 12,
     )
 
 
@@ -194,11 +200,12 @@ def softmax(torch: Any, name: str, columns: int) -> Workload:
     )
 
 
-def compile_all(directory: Path) -> None:
+def compile_all(directory: Path, *, launch_checks: bool) -> None:
     """Compiles every kernel to a cubin with its sidecar."""
     directory.mkdir(parents=True, exist_ok=True)
     for kernel in KERNELS:
-        xtile.compile(kernel.text, directory / f"{kernel.name}.cubin", chip=CHIP)
+        path = directory / f"{kernel.name}.cubin"
+        xtile.compile(kernel.text, path, chip=CHIP, launch_checks=launch_checks)
 
 
 def run_all(cubins: Path, only: str) -> None:
@@ -212,7 +219,7 @@ def run_all(cubins: Path, only: str) -> None:
             for type in TYPES
             for block in BLOCKS
         ),
-        lambda: updated_product(torch, SIZES[0]),
+        *(lambda t=type, s=size: updated_product(torch, t, s) for size in SIZES for type in TYPES),
         lambda: attention(torch),
         lambda: softmax(torch, "softmax", 8),
         lambda: softmax(torch, "wide_softmax", 1),
@@ -234,11 +241,12 @@ def main() -> None:
     """Compiles the kernels, or runs them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compile", type=Path, metavar="DIRECTORY")
+    parser.add_argument("--launch-checks", action="store_true", help="rely on many work-groups")
     parser.add_argument("--cubins", type=Path, metavar="DIRECTORY")
     parser.add_argument("--only", default="", help="part of the names of the rows to print")
     options = parser.parse_args()
     if options.compile is not None:
-        compile_all(options.compile)
+        compile_all(options.compile, launch_checks=options.launch_checks)
     elif options.cubins is not None:
         run_all(options.cubins, options.only)
     else:

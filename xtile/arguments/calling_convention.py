@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, PREFERRED_ATTRIBUTE
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     KernelSignature,
@@ -238,11 +238,12 @@ def keep_signature(
         splits_complex: Whether a complex number has become two arguments.
         own_language: What the kernel is written in, if one that says nothing is its own source.
     """
-    signature, checks = source_signature(kernel), kernel.attributes.get(CHECKS_ATTRIBUTE)
+    signature = source_signature(kernel)
     if signature is None and own_language is not None:
         signature = own_signature(kernel, own_language, len(kernel.arguments))
-    if checks is not None:
-        made.attributes[CHECKS_ATTRIBUTE] = checks
+    for name in (CHECKS_ATTRIBUTE, PREFERRED_ATTRIBUTE):
+        if name in kernel.attributes:
+            made.attributes[name] = kernel.attributes[name]
     if signature is not None:
         types = [argument.type for argument in kernel.arguments]
         flat = _flattened(signature.relying_on(kernel), types, splits_complex)

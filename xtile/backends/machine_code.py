@@ -101,6 +101,7 @@ class KernelInterface:
         scratch: What the kernel takes behind its parameters.
         divisors: For each parameter of the machine code what divides it; all the same, if empty.
         in_reach: The numbers of those parameters whose memory ends below 2 GB.
+        preferred: For which launches it is fast, as checks; it is right for others, too.
     """
 
     hints: str = ""
@@ -112,6 +113,7 @@ class KernelInterface:
     scratch: tuple[Scratch, ...] = ()
     divisors: tuple[int, ...] = ()
     in_reach: tuple[int, ...] = ()
+    preferred: tuple[LaunchCheck, ...] = ()
 
     @property
     def promises(self) -> Promises:

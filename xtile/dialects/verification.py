@@ -107,11 +107,17 @@ def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Sou
 
 def _verify_checks(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
     """Checks what a kernel says that launches of it check."""
-    from xtile.dialects.core.launch_checks import problem_of_checks
+    from xtile.dialects.core.launch_checks import (
+        CHECKS_ATTRIBUTE,
+        PREFERRED_ATTRIBUTE,
+        problem_of_checks,
+    )
 
-    problem = problem_of_checks(function)
-    if problem is not None:
-        diagnostics.error(source, span_of(function, source), problem)
+    for name in (CHECKS_ATTRIBUTE, PREFERRED_ATTRIBUTE):
+        if name in function.attributes:
+            problem = problem_of_checks(function, name)
+            if problem is not None:
+                diagnostics.error(source, span_of(function, source), problem)
 
 
 def _verify_grid(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
@@ -127,6 +133,7 @@ def _verify_grid(function: Operation, diagnostics: Diagnostics, source: Source |
 _ATTRIBUTE_VERIFIERS = {
     "core.launch_checks": _verify_checks,
     "core.level": _verify_level,
+    "core.preferred_launches": _verify_checks,
     "core.signature": _verify_signature,
     "core.subgroup_grid": _verify_grid,
 }

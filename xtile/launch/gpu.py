@@ -125,12 +125,20 @@ class GpuExecutable:
         from xtile.backends.parameters import numbers_of_memrefs
 
         of_memory = numbers_of_memrefs(self.signature, frozenset(Role))
-        return not self.checks and self.usable.divisible <= of_memory
+        has_checks = self.for_wrapping is not None and bool(self._interface.checks)
+        return not has_checks and self.usable.divisible <= of_memory
 
     @property
     def checks(self) -> Sequence[LaunchCheck]:
-        """What the machine code relies on, where there is another one for other launches."""
-        return () if self.for_wrapping is None else self._interface.checks
+        """What the machine code is for, where there is another one for other launches."""
+        own = self._interface
+        return () if self.for_wrapping is None else (*own.checks, *own.preferred)
+
+    def is_preferred(self, grid: Grid) -> bool:
+        """Whether no other machine code is faster with a grid."""
+        return (
+            self.for_wrapping is None or first_failing(self._interface.preferred, (), grid) is None
+        )
 
     @property
     def _interface(self) -> KernelInterface:
@@ -199,6 +207,8 @@ class GpuExecutable:
             arguments = flattened(self.signature, arguments)
         variants = self._variants
         for executable in variants.planned.values():
+            if not executable.is_preferred(grid):
+                continue
             session, kernel = executable.loaded()
             repeated = kernel.plans.repeated(self.signature, arguments)
             if repeated is not None:

@@ -234,6 +234,11 @@ class TilePolicy:
         split_products: The same for types whose matrices are multiplied as parts of another type
             (`transforms/split_products.py`), unless products are to be exact.
         other_products: The same for all other types, which are broadcast, multiplied and added up.
+        updates: The tile of products that are added to what memory has, where work-groups become
+            one tile block (`transforms/merge_work_groups.py`).
+        merged_elements: The most elements of a work-group's product where several of them become
+            one tile block.
+        blocks: How many thread blocks keep all multiprocessors busy, in two rounds.
         elements: The elements of a tile in a loop that memory limits.
         sum_elements: The same where tiles are added up.
         local_elements: The most elements of local memory that become one tile.
@@ -254,6 +259,9 @@ class TilePolicy:
         default_factory=dict[Number, tuple[ProductTile, ...]]
     )
     other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
+    updates: Mapping[Number, ProductTile] = field(default_factory=dict["Number", ProductTile])
+    merged_elements: int = 16384
+    blocks: int = 256
     elements: int = 1024
     sum_elements: int = 2048
     local_elements: int = 16384
@@ -268,6 +276,11 @@ class TilePolicy:
         """The tiles of products of a type, the largest one first."""
         name = cast("Number", str(factor))
         return self.split_products.get(name) or self.products.get(name, self.other_products)
+
+    def updates_of(self, factor: Attribute) -> tuple[ProductTile, ...]:
+        """The tiles of products of a type that are added to what memory has."""
+        tile = self.updates.get(cast("Number", str(factor)))
+        return () if tile is None else (tile,)
 
     def product_hints(self, factor: Attribute, area: int) -> Hints:
         """How a kernel is compiled with a product whose result is a tile of so many elements.

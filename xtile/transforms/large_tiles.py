@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def large_tiles(
-    module: ModuleOp, target: Target, diagnostics: Diagnostics | None = None, *, only_cheap: bool
+    module: ModuleOp,
+    target: Target,
+    diagnostics: Diagnostics | None = None,
+    *,
+    only_cheap: bool,
+    merges: bool = False,
 ) -> ModuleOp:
     """Returns a module with tiles of whole blocks, and without local memory.
 
@@ -31,6 +36,7 @@ def large_tiles(
         target: The chip.
         diagnostics: Where remarks go; None drops them.
         only_cheap: Whether local memory stays that tiles replace at a cost.
+        merges: Whether a tile block may do the work of several work-groups.
     """
     found = operations_by_name(module)
     if "memref.alloca" in found:
@@ -43,10 +49,13 @@ def large_tiles(
 
         module = box_accesses(module, diagnostics)
         found = operations_by_name(module)
-    if "vector.shape_cast" in found:
-        from xtile.transforms.collapse_shapes import collapse_shapes
+    if _SHAPE in found:
+        module = _with_plain_shapes(module)
+        found = operations_by_name(module)
+    if merges and _CONTRACT in found and "gpu.block_id" in found:
+        from xtile.transforms.merge_work_groups import merge_work_groups
 
-        module = collapse_shapes(module)
+        module = _with_plain_shapes(merge_work_groups(module, target, diagnostics))
         found = operations_by_name(module)
     if _CONTRACT in found and _LOOP in found:
         from xtile.transforms.deepen_products import deepen_products
@@ -70,10 +79,17 @@ def large_tiles(
     return module
 
 
+def _with_plain_shapes(module: ModuleOp) -> ModuleOp:
+    from xtile.transforms.collapse_shapes import collapse_shapes
+
+    return collapse_shapes(module)
+
+
 _ANYWHERE = ("core.gather_load", "core.scatter_store")
 _CONTRACT = "vector.contract"
 _LOOP = "scf.for"
 _READ = "vector.transfer_read"
+_SHAPE = "vector.shape_cast"
 
 
 def _named(found: Mapping[str, Sequence[Operation]], *names: str) -> Iterator[Operation]:

@@ -285,7 +285,7 @@ def _lower_to_cuda_tile(
 
     target = options.target(NVIDIA)
     module = structure(
-        large_tiles(module, target, diagnostics, only_cheap=True),
+        large_tiles(module, target, diagnostics, only_cheap=True, merges=not options.may_wrap),
         diagnostics,
         may_wrap=options.may_wrap,
         common_memory=True,

@@ -20,7 +20,7 @@ from xtile.backends.cache import Cache
 from xtile.backends.machine_code import KernelInterface, MachineCode
 from xtile.backends.nvidia.cubins import build_cubin
 from xtile.backends.parameters import check_parameters, is_memref, pointers_to_memrefs
-from xtile.dialects.core.launch_checks import check_words
+from xtile.dialects.core.launch_checks import PREFERRED_ATTRIBUTE, check_words
 from xtile.dialects.core.signature import source_signature
 from xtile.targets import NVIDIA
 from xtile.text.diagnostics import Diagnostics
@@ -168,11 +168,12 @@ def _interface(entry: Operation, divisors: tuple[int, ...]) -> KernelInterface:
     hints = entry.properties.get("optimization_hints")
     heap = sum(_bytes(operation) for operation in entry.walk() if isinstance(operation, AllocaOp))
     checks = tuple(map(check_of, check_words(entry)))
+    preferred = tuple(map(check_of, check_words(entry, PREFERRED_ATTRIBUTE)))
     source = source_signature(entry)
     parameters = enumerate(source.parameters if source is not None else ())
     disjoint = tuple(i for i, parameter in parameters if parameter.is_noalias)
     words = "" if hints is None else str(hints)
-    return KernelInterface(words, heap, checks, disjoint, divisors=divisors)
+    return KernelInterface(words, heap, checks, disjoint, divisors=divisors, preferred=preferred)
 
 
 def _bytes(allocation: AllocaOp) -> int:

@@ -15,6 +15,13 @@ Each check is a list of an expression, the least and the greatest number that it
 """
 
 
+PREFERRED_ATTRIBUTE = "core.preferred_launches"
+"""The attribute of a kernel that lists in the same way for which launches it is fast.
+
+It is right for all others, too.
+"""
+
+
 def checks_attribute(words: Iterable[Any]) -> ArrayAttr[Attribute]:
     """Checks, as `xtile.arguments.launch_checks.words_of` writes them, as an attribute."""
     return cast("ArrayAttr[Attribute]", _attribute(list(words)))
@@ -26,30 +33,30 @@ def _attribute(words: Any) -> Attribute:
     return StringAttr(words) if isinstance(words, str) else IntegerAttr(words, i64)
 
 
-def check_words(function: Operation) -> list[Any]:
+def check_words(function: Operation, name: str = CHECKS_ATTRIBUTE) -> list[Any]:
     """The checks of a kernel, in lists, numbers and strings; none if it has no such attribute.
+
+    Args:
+        function: The kernel.
+        name: The attribute.
 
     Raises:
         ValueError: The attribute holds something else.
     """
-    attribute = function.attributes.get(CHECKS_ATTRIBUTE)
-    return [] if attribute is None else _words(attribute)
+    attribute = function.attributes.get(name)
+    return [] if attribute is None else _words(attribute, name)
 
 
-def problem_of_checks(function: Operation) -> str | None:
-    """What is wrong with the checks of a kernel, in words; None if nothing is."""
+def problem_of_checks(function: Operation, name: str) -> str | None:
+    """What is wrong with an attribute that lists checks, in words; None if nothing is."""
     try:
-        words = check_words(function)
-        is_right = isinstance(function.attributes[CHECKS_ATTRIBUTE], ArrayAttr) and all(
+        words = check_words(function, name)
+        is_right = isinstance(function.attributes[name], ArrayAttr) and all(
             _is_check(each) for each in words
         )
     except ValueError as error:
         return str(error)
-    return (
-        None
-        if is_right
-        else f"{CHECKS_ATTRIBUTE} must list an expression and two numbers for each check"
-    )
+    return None if is_right else f"{name} must list an expression and two numbers for each check"
 
 
 def _is_check(words: Any) -> bool:
@@ -82,11 +89,11 @@ CHECK_OPERATIONS = ("add", "sub", "mul", "min", "max", "div", "floordiv", "ceild
 """What an expression computes with; divisions of what is not positive may give anything."""
 
 
-def _words(attribute: Attribute) -> Any:
+def _words(attribute: Attribute, name: str) -> Any:
     if isinstance(attribute, ArrayAttr):
-        return [_words(each) for each in cast("ArrayAttr[Attribute]", attribute)]
+        return [_words(each, name) for each in cast("ArrayAttr[Attribute]", attribute)]
     if isinstance(attribute, StringAttr):
         return attribute.data
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[Any]", attribute).value.data
-    raise ValueError(f"{CHECKS_ATTRIBUTE} holds lists, numbers and strings, got {attribute}")
+    raise ValueError(f"{name} holds lists, numbers and strings, got {attribute}")

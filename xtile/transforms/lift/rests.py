@@ -6,11 +6,12 @@ the smaller one of that and of where the last tile of a turn ends, no memory lie
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
 from xtile.rewrite.affine_tiles import Affine, affine_of
@@ -25,14 +26,65 @@ class _Space:
     """Numbers that are cut into tiles.
 
     Attributes:
-        first: The first number.
+        begin: The first number.
+        first: The same as a sum.
         ends: Numbers of which the least is the end.
         step: The numbers of a tile.
     """
 
+    begin: SSAValue
     first: Affine
     ends: Sequence[SSAValue]
     step: int
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """A condition that something begins before its end.
+
+    Attributes:
+        first: Where it begins.
+        ends: Numbers that are its end if they are the least; those that are larger than where it
+            begins in any case are left out.
+    """
+
+    first: SSAValue
+    ends: Sequence[SSAValue]
+
+
+def beginnings_of(condition: SSAValue) -> list[Beginning]:
+    """The conditions that hold together where one does; none if it is of another kind.
+
+    There are some numbers, or tiles, where the first one is before the end.
+    """
+    both = _operands(condition, arith.AndIOp)
+    if both is not None:
+        found = [beginnings_of(each) for each in both]
+        return [each for one in found for each in one] if all(found) else []
+    owner = condition.owner
+    pair = _operands(condition, arith.CmpiOp)
+    order = _ORDERS.get(owner.predicate.value.data) if isinstance(owner, arith.CmpiOp) else None
+    if pair is None or order is None:
+        return []
+    first, end = (pair[each] for each in order)
+    space = _space_of(end) if constant_of(first) == 0 else None
+    if space is not None:
+        return [_beginning(space.begin, space.ends)]
+    return [_beginning(first, _smallest_of(end))] if isinstance(first.type, IndexType) else []
+
+
+_ORDERS: Mapping[int, tuple[int, int]] = {2: (0, 1), 4: (1, 0)}
+"""For comparisons that mean less, by number, which operand is less than which."""
+
+
+def _beginning(first: SSAValue, ends: Sequence[SSAValue]) -> Beginning:
+    distances = [_affine(end).plus(_affine(first), -1).known for end in ends]
+    left = [
+        end
+        for end, distance in zip(ends, distances, strict=True)
+        if distance is None or distance <= 0
+    ]
+    return Beginning(first, left)
 
 
 def most_tiles(size: Index) -> int | None:
@@ -67,7 +119,7 @@ def ends_with_rest(
     if space is None or space.step != step or space.first != first:
         return False
     return all(
-        _is_size(each, memory, dimension) or _is_end_of_turn(each, first, step * count)
+        is_size(each, memory, dimension) or _is_end_of_turn(each, first, step * count)
         for each in space.ends
     )
 
@@ -85,7 +137,7 @@ def _space_of(size: SSAValue) -> _Space | None:
     others = [each for each in larger if each is not difference[1]]
     if len(others) != 1:
         return None
-    return _Space(_affine(difference[1]), _smallest_of(others[0]), step)
+    return _Space(difference[1], _affine(difference[1]), _smallest_of(others[0]), step)
 
 
 def _affine(number: Index) -> Affine:
@@ -111,7 +163,8 @@ def _is_end_of_turn(number: SSAValue, first: Affine, length: int) -> bool:
     return distance is not None and distance % length == 0
 
 
-def _is_size(number: SSAValue, memory: SSAValue, dimension: int) -> bool:
+def is_size(number: SSAValue, memory: SSAValue, dimension: int) -> bool:
+    """Whether a number is the size of memory along a dimension."""
     known = constant_of(number)
     if known is not None:
         return known == _static_size(memory, dimension)

@@ -48,7 +48,7 @@ def lift(body: Block, kernel: TileEmitter, group: WorkGroup) -> None:
 def widening_of(kernel: TileEmitter, group: WorkGroup, divergence: Divergence) -> Widening:
     """What emits the operations of all work-items."""
     widening = Widening(kernel, group, divergence)
-    widening.use(_apply, keeps_rounding=True)
+    widening.use(apply, keeps_rounding=True)
     return widening
 
 
@@ -62,7 +62,12 @@ def _oriented(body: Block, group: WorkGroup) -> tuple[WorkGroup, Divergence]:
     return (turned, second) if second.crossings < first.crossings else (group, first)
 
 
-def _apply(operation: Operation, widening: Widening) -> None:
+def apply(operation: Operation, widening: Widening) -> None:
+    """Emits what all do in an operation.
+
+    Raises:
+        DiagnosticError: Tiles have no counterpart of it.
+    """
     is_same = operation.dialect_name() == "vector" and not operation.regions
     if (
         is_same

@@ -116,6 +116,11 @@ class WorkGroup:
         return None
 
 
+def grid_of_tiles(outer: int, inner: int) -> WorkGroup:
+    """Independent tiles in a grid, as subgroups of which nothing tells lanes apart."""
+    return WorkGroup((inner, outer, 1), 1, inner)
+
+
 _REMAINDERS = frozenset({"arith.remsi", "arith.remui"})
 _DIVISIONS = _REMAINDERS | {"arith.divsi", "arith.divui", "arith.floordivsi"}
 _CASTS = frozenset({"arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui"})

@@ -8,21 +8,18 @@ docs/core-form-levels.md says what becomes of what.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    DictionaryAttr,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
     i32,
 )
 from xdsl.ir import Attribute, Operation, Region
 
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk_block
@@ -32,6 +29,7 @@ from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
 from xtile.transforms.join_branches import join_branches
 from xtile.transforms.split_complex import split_complex
+from xtile.transforms.tile_hints import hints_attribute
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.products import use_hints_of_contractions
@@ -117,11 +115,4 @@ def _attributes(function: FuncOp, hints: Hints) -> dict[str, Attribute]:
     """The attributes of a kernel at tile level, which has no subgroups."""
     attributes = {**function.attributes, LEVEL_ATTRIBUTE: StringAttr(Level.TILE)}
     attributes.pop(_SUBGROUP_SIZE, None)
-    given = {
-        name: IntegerAttr(number, i32)
-        for name, number in sorted(asdict(hints).items())
-        if number is not None
-    }
-    if given:
-        attributes[TILE_HINTS_ATTRIBUTE] = DictionaryAttr(given)
-    return attributes
+    return attributes | hints_attribute(hints)

@@ -14,6 +14,7 @@ import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeKernel, installed
 from tests.backends.nvidia.gpu_arrays import Interface
 from xtile.backends.nvidia.compilation import compile_program
+from xtile.backends.nvidia.cuda import platform
 from xtile.cli import main
 from xtile.launch import ArgumentError
 from xtile.launch.gpu_prepared import prepare
@@ -115,3 +116,53 @@ def test_only_cubins_say_what_launches_check(
         ".cubin or .hsaco\n"
     )
     assert not path.exists()
+
+
+PRODUCT = """
+func @k(%A: memref<f16x4096x16>, %B: memref<f16x16x4096>, %C: memref<f32x4096x4096>)
+        attributes {subgroup_size=16, work_group_size=[16,1]} {
+    %c0 = constant 0 : index
+    %c64 = constant 64 : index
+    %x = group_id.x : index
+    %y = group_id.y : index
+    %i = mul %x, %c64 : index
+    %j = mul %y, %c64 : index
+    parallel {
+        %none = constant 0.0 : coopmatrix<f32x64x64,matrix_acc>
+        %a = cooperative_matrix_load %A[%i,%c0] : coopmatrix<f16x64x16,matrix_a>
+        %b = cooperative_matrix_load %B[%c0,%j] : coopmatrix<f16x16x64,matrix_b>
+        %ab = cooperative_matrix_mul_add %a, %b, %none : coopmatrix<f32x64x64,matrix_acc>
+        cooperative_matrix_store %ab, %C[%i,%j]
+    }
+}
+"""
+
+
+def _itself(bytecode: bytes, *_: object, **__: object) -> bytes:
+    return bytecode
+
+
+def test_large_launches_get_code_for_several_work_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sixteen work-groups are one block of 256 x 256 where there are at least 2048 of them."""
+    api = FakeApi(kernels={"k": FakeKernel([8, 8, 8], lambda *values: None)})
+    shapes = ((np.float16, (4096, 16)), (np.float16, (16, 4096)), (np.float32, (4096, 4096)))
+    arrays = [Interface(np.zeros(shape, type_, order="F")) for type_, shape in shapes]
+    # What is loaded need not be machine code, and the assembler takes seconds.
+    monkeypatch.setattr(platform, "build_cubin", _itself)
+    grids = ((64, 32, 1), (32, 65, 1), (63, 32, 1), (1, 1, 1), (64, 64, 1))
+    with installed(monkeypatch, api):
+        for grid, loaded in zip(grids, (1, 1, 2, 2, 2), strict=True):
+            xtile.run(PRODUCT, arrays, grid, device="cuda")
+            assert len(set(api.loaded)) == len(api.loaded) == loaded
+    assert [launch[0] for launch in api.launches] == list(grids)
+
+
+def test_files_keep_the_work_groups_of_the_source() -> None:
+    """They are for small launches as well; with launch checks they are for large ones."""
+    module = xtile.parse(PRODUCT, language="tensorlang")
+    large, small = (compile_program(module, "sm_90", may_wrap=each) for each in (False, True))
+    assert large.bytecode != small.bytecode
+    assert [str(check) for check in large.kernels["k"].preferred] == [
+        "((blocks x * blocks y) * blocks z) is from 2048 to 9223372036854775807"
+    ]
+    assert large.kernels["k"].checks == small.kernels["k"].preferred == ()

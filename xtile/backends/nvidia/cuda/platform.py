@@ -52,6 +52,7 @@ def _encode(program: Program) -> tuple[Header, bytes]:
             "checks": [words_of(check) for check in kernel.checks],
             "disjoint": kernel.disjoint,
             "divisors": kernel.divisors,
+            "preferred": [words_of(check) for check in kernel.preferred],
         }
         for name, kernel in program.kernels.items()
     }
@@ -65,9 +66,12 @@ def _decode(words: Header, content: bytes, signatures: Mapping[str, Signature]) 
 
 
 def _interface(words: dict[str, Any]) -> KernelInterface:
-    checks = tuple(map(check_of, words["checks"]))
-    disjoint, divisors = tuple(words["disjoint"]), tuple(words["divisors"])
-    return KernelInterface(words["hints"], words["heap"], checks, disjoint, divisors=divisors)
+    checks, preferred = (tuple(map(check_of, words[each])) for each in ("checks", "preferred"))
+    return KernelInterface(
+        *(words["hints"], words["heap"], checks, tuple(words["disjoint"])),
+        divisors=tuple(words["divisors"]),
+        preferred=preferred,
+    )
 
 
 @cache

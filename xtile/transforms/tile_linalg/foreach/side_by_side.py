@@ -26,7 +26,7 @@ from xtile.transforms.lift.divergence import Divergence
 from xtile.transforms.lift.rests import most_tiles
 from xtile.transforms.lift.rules import widening_of
 from xtile.transforms.lift.widening import Rest, Widening
-from xtile.transforms.lift.work_group import INNER, OUTER, Axes, WorkGroup
+from xtile.transforms.lift.work_group import INNER, OUTER, Axes, WorkGroup, grid_of_tiles
 from xtile.transforms.tile_linalg.foreach.pattern import Dimension, Turns, is_numbering
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.products import product_tile
@@ -49,7 +49,7 @@ class _Arrangement:
     def group(self) -> WorkGroup:
         """The tiles as subgroups; nothing tells lanes apart."""
         sizes = {OUTER: 1, INNER: 1, **dict(zip(self.axes, self.counts, strict=True))}
-        return WorkGroup((sizes[INNER], sizes[OUTER], 1), 1, sizes[INNER])
+        return grid_of_tiles(sizes[OUTER], sizes[INNER])
 
     def divergence(self, body: Block, dimensions: Sequence[Dimension]) -> Divergence:
         """Along which axes values of the loop differ."""
