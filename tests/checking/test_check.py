@@ -14,7 +14,7 @@ import pytest
 import xtile
 from tests.checking.kernels import rows
 from xtile.arguments.copies import arrays_of, copied
-from xtile.checking import CheckResult, Verdict
+from xtile.checking import CheckResult, Verdict, agreement, launches
 from xtile.checking.fixture import xtile_check  # noqa: F401
 from xtile.launch import ArgumentError
 
@@ -166,3 +166,55 @@ def test_memory_without_dimensions() -> None:
     (after,) = copied([before])
     after[()] = 2
     assert (before, arrays_of(before)) == (1, [before])
+
+
+def test_a_port_that_is_slow_to_run_is_checked_in_small_launches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As one of lanes is, whose scalars the reference device runs one after the other."""
+    monkeypatch.setattr(agreement, "_LONG", -1.0)
+    found = checked(rows(), rows(), field=True)
+    of_floats = [each for each in found.comparisons if each.device == "reference"]
+    ran = [(each.inputs, each.grid[0], each.was_sanitized) for each in of_floats]
+    assert ran == [
+        *(("random", 34, True), ("random", 2, True), ("wide range", 2, False)),
+        *(("NaN, infinities", 2, False), ("no elements", 2, False)),
+    ]
+    assert (found.verdict, found.exact) == (Verdict.AGREES, "agrees")
+    assert found.comparisons[-1].grid[0] == 2
+    wrong = checked(rows(), rows(compare="sle"), field=True)
+    assert [each.grid[0] for each in wrong.comparisons if each.verdict is Verdict.DIFFERS]
+
+
+_UNENDING = """
+func @k(%x: memref<f32x?>, %y: memref<f32x?>) {
+    %c0 = constant 0 : index
+    %c1 = constant 1 : index
+    %most = constant 1000000000 : index
+    %start = constant 0.0 : f32
+    %sum = for %i=%c0,%most init(%s=%start) -> (f32) {
+        %v = load %x[%c0] : f32
+        %t = add %s, %v : f32
+        yield (%t)
+    }
+    store %sum, %y[%c0]
+}
+"""
+
+
+def test_the_search_for_launches_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch that is not done in time is tried with no larger arrays, and few smaller ones."""
+    monkeypatch.setattr(launches, "_SECONDS", 0.05)
+    tried: list[int] = []
+    made = launches.make_arguments
+
+    def counted(signature: Any, launch: Any, *others: Any) -> Any:
+        tried.append(launch.size)
+        return made(signature, launch, *others)
+
+    monkeypatch.setattr(launches, "make_arguments", counted)
+    monkeypatch.setattr(launches, "_LONGEST_SEARCH", 0.2)
+    with pytest.raises(ArgumentError, match="not done after"):
+        checked(_UNENDING, _UNENDING)
+    assert 1 <= len(tried) <= 5
+    assert tried == sorted(set(tried), reverse=True)

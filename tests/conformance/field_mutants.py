@@ -126,8 +126,8 @@ def _with_tolerances(port: Port, mutant: Mutant) -> str:
     except (DiagnosticError, ValueError):
         return "error"
     pairs = zip(expected, actual, strict=True)
-    arrays = [(a, b) for a, b in pairs if isinstance(a, np.ndarray)]
-    return "agree" if all(_is_near(a, b) for a, b in arrays) else "differ"
+    is_right = all(is_near(a, b) for a, b in pairs if isinstance(a, np.ndarray))
+    return "agree" if is_right else "differ"
 
 
 def is_invisible(port: Port, mutant: Mutant) -> bool:
@@ -139,7 +139,8 @@ def is_invisible(port: Port, mutant: Mutant) -> bool:
     return all(a.tobytes() == b.tobytes() for a, b in pairs if isinstance(a, np.ndarray))
 
 
-def _is_near(expected: Any, actual: Any) -> bool:
+def is_near(expected: Any, actual: Any) -> bool:
+    """Whether arrays are as near as the tests of translations want."""
     tolerance = TOLERANCES.get(expected.dtype.name)
     if tolerance is None:
         return bool((expected == actual).all())

@@ -1,6 +1,7 @@
 """Ports kernels of every language to every other and back, and compares what they compute.
 
     python -m tests.ports.crossing [--from LANGUAGE] [--to LANGUAGE] [--kernel NAME] [--output FILE]
+                                   [--jobs N]
 
 prints a line for each port and the table of docs/conformance.md. A text is printed and read again
 before it runs. Kernels that are in the file of `--output` are not ported again. With `--field`
@@ -14,7 +15,8 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -161,26 +163,44 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--field", action="store_true")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     done = _read(options.output)
+    tasks = list(_tasks(options, done))
+    with ProcessPoolExecutor(options.jobs) as pool:
+        made = {pool.submit(_ported_kernel, *task, options.field): task for task in tasks}
+        for future in as_completed(made):
+            try:
+                found = future.result()
+            except Exception as error:
+                source, name, _ = made[future]
+                print(f"{source} {name}: {type(error).__name__}: {_words(error)}", flush=True)
+                continue
+            done += found
+            lines = "".join(f"{json.dumps(asdict(each))}\n" for each in found)
+            print(lines, end="", flush=True)
+            if options.output:
+                with options.output.open("a") as file:
+                    file.write(lines)
+    print(table_of(done))
+    print(exact_table_of(done))
+
+
+def _tasks(
+    options: argparse.Namespace, done: list[Crossing]
+) -> Iterator[tuple[str, str, list[str]]]:
+    """Kernels that are not done, each by its language and name, with the languages it goes to."""
     known = {(each.source, each.kernel, each.target) for each in done}
     for source in [options.source] if options.source else FAMILIES:
         targets = [each for each in FAMILIES if each != source and options.target in (None, each)]
-        for name, kernel in list(kernels_of(source).items())[: options.count]:
+        for name in list(kernels_of(source))[: options.count]:
             wanted = [each for each in targets if (source, name, each) not in known]
-            if options.kernel not in (None, name) or not wanted:
-                continue
-            try:
-                for each in crossings(kernel, wanted, field=options.field):
-                    done.append(each)
-                    print(json.dumps(asdict(each)), flush=True)
-                    if options.output:
-                        with options.output.open("a") as file:
-                            file.write(json.dumps(asdict(each)) + "\n")
-            except Exception as error:
-                print(f"{source} {name}: {type(error).__name__}: {_words(error)}", flush=True)
-    print(table_of(done))
-    print(exact_table_of(done))
+            if options.kernel in (None, name) and wanted:
+                yield source, name, wanted
+
+
+def _ported_kernel(source: str, name: str, targets: list[str], field: bool) -> list[Crossing]:
+    return list(crossings(kernels_of(source)[name], targets, field=field))
 
 
 def _read(path: Path | None) -> list[Crossing]:

@@ -147,6 +147,14 @@ def test_no_check_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "not checked because of --no-check" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_kernel_in_its_own_language_stays_as_it_is(tmp_path: Path) -> None:
+    code, report = ported(tmp_path, PRODUCT, "--to", "tensorlang", "--no-check")
+    (port,) = report["ports"]
+    assert (code, [form["name"] for form in port["forms"]]) == (0, ["as it is"])
+    written = xtile.parse(tmp_path / "matrix_unit.tensorlang.ir")
+    assert xtile.to_text(written) == xtile.to_text(xtile.parse(PRODUCT))
+
+
 def test_a_wrong_port_is_shown_and_reproduced(
     tmp_path: Path, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

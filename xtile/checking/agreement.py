@@ -133,16 +133,18 @@ def compare(
 ) -> CheckResult:
     """Like `check`, with trials of the source that may be there already."""
     began = time.monotonic()
-    comparing = _Comparing(trials, port, port_entry)
+    comparing = _Comparing(trials, port, port_entry, field=field)
     for number, trial in enumerate(trials):
-        exact = comparing.in_field(trial) if field and number == 0 else None
-        comparing.run("port", REFERENCE_NAME, trial, sanitize=sanitize and number == 0)
+        if not comparing.takes_small:
+            comparing.on_reference(trial, sanitize=sanitize and number == 0)
         for device in devices:
             if device != REFERENCE_NAME:
                 comparing.run("source", device, trial)
                 comparing.run("port", device, trial)
-        if exact is not None:
-            comparing.comparisons.append(exact)
+    for number, trial in enumerate(trials.small if comparing.takes_small else ()):
+        comparing.on_reference(trial, sanitize=sanitize and number == 0, is_small=True)
+    if comparing.exact is not None:
+        comparing.comparisons.append(comparing.exact)
     written = None
     if reproducer is not None and comparing.counterexample is not None:
         from xtile.checking.reproducer import write_reproducer
@@ -190,12 +192,39 @@ _SLACK = 4.0
 What is computed is right then, and only its rounding is left, of which a few runs are a sample.
 """
 
+_LONG = 3.0
+"""Seconds of the processor that a launch of the port may take before smaller ones follow."""
+
+_LONG_ON_THE_CLOCK = 10.0
+"""The same on a busy computer."""
+
+_SECONDS_BEFORE_SMALL = 30.0
+"""How long a launch of the port may take where smaller ones may follow."""
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """A launch that was tried.
+
+    Attributes:
+        comparison: What is known of it already.
+        own: The arguments afterwards; None where it did not run to its end.
+    """
+
+    comparison: Comparison
+    own: Sequence[Any] | None
+
 
 class _Comparing:
     """Runs a port, and its source on real devices."""
 
     def __init__(
-        self, trials: Trials, port: str | os.PathLike[str] | ModuleOp, port_entry: str | None
+        self,
+        trials: Trials,
+        port: str | os.PathLike[str] | ModuleOp,
+        port_entry: str | None,
+        *,
+        field: bool,
     ) -> None:
         name = trials.signature.name
         self._trials = trials
@@ -205,19 +234,51 @@ class _Comparing:
         }
         self._loaded: dict[tuple[str, str], Executable | str] = {}
         self._slack = 1.0
+        self._field = field
+        self._is_slow = False
+        self.exact: Comparison | None = None
         self.comparisons: list[Comparison] = []
         self.maps: list[Map] = []
         self.counterexample: Counterexample | None = None
 
-    def run(self, kernel: str, device: str, trial: Trial, *, sanitize: bool = False) -> None:
+    @property
+    def takes_small(self) -> bool:
+        """Whether the reference device is too slow for other launches than the smallest ones.
+
+        It runs the scalars of lanes one after the other, which takes far longer than the blocks of
+        the source that launches were chosen by.
+        """
+        return self._is_slow and bool(self._trials.small)
+
+    def on_reference(self, trial: Trial, *, sanitize: bool = False, is_small: bool = False) -> None:
+        """Runs the port on the reference device, and the first time on exact numbers, too."""
+        may_be_small = not is_small and self._trials.can_be_small
+        limit = _SECONDS_BEFORE_SMALL if may_be_small else LAUNCH_SECONDS
+        began = time.process_time()
+        ran = self._ran("port", REFERENCE_NAME, trial, sanitize, limit)
+        launches = 2 if sanitize else 1
+        self._is_slow |= time.process_time() - began > launches * _LONG
+        self._is_slow |= ran.comparison.seconds > launches * _LONG_ON_THE_CLOCK
+        if self._field and self.exact is None and (is_small or not self.takes_small):
+            # Where exact numbers agree, floats may be farther apart.
+            self.exact = self._in_field(trial)
+        self._compare("port", REFERENCE_NAME, trial, ran)
+
+    def run(self, kernel: str, device: str, trial: Trial) -> None:
         """Runs a kernel on a device, and compares what it writes with what the source may write."""
+        self._compare(
+            kernel, device, trial, self._ran(kernel, device, trial, False, LAUNCH_SECONDS)
+        )
+
+    def _ran(self, kernel: str, device: str, trial: Trial, sanitize: bool, limit: float) -> _Ran:
         own = copied(trial.arguments)
         began = time.monotonic()
-        difference, message, verdict = None, "", Verdict.AGREES
+        message, verdict = "", Verdict.AGREES
         try:
             if sanitize:
-                self._launch(kernel, device, copied(trial.arguments), trial.launch, True)
-            self._launch(kernel, device, own, trial.launch)
+                arguments = copied(trial.arguments)
+                self._launch(kernel, device, arguments, trial.launch, sanitize=True, seconds=limit)
+            self._launch(kernel, device, own, trial.launch, seconds=limit)
         except (ArgumentError, DiagnosticError, ValueError) as error:
             # A port may be for other launches, and a device that is no reference lack something.
             may_lack = isinstance(error, DeviceError | UnfitDeviceError | UnfitLaunchError) or (
@@ -225,29 +286,32 @@ class _Comparing:
             )
             verdict = Verdict.NOT_RUN if may_lack else Verdict.DIFFERS
             message = _first_line(error)
-        else:
+        comparison = Comparison(
+            kernel=kernel,
+            device=device,
+            inputs=trial.inputs,
+            sizes=trial.sizes,
+            grid=trial.launch.grid,
+            was_sanitized=sanitize,
+            seconds=time.monotonic() - began,
+            verdict=verdict,
+            difference=None,
+            message=message,
+        )
+        return _Ran(comparison, None if message else own)
+
+    def _compare(self, kernel: str, device: str, trial: Trial, ran: _Ran) -> None:
+        comparison, own = ran.comparison, ran.own
+        if own is not None:
             difference = trial.expectation.difference(own, self._slack)
-            if difference is not None and difference.is_wrong:
-                verdict = Verdict.DIFFERS
+            is_wrong = difference is not None and difference.is_wrong
+            verdict = Verdict.DIFFERS if is_wrong else Verdict.AGREES
+            comparison = replace(comparison, difference=difference, verdict=verdict)
             if kernel == "port":
                 self._keep(trial, device, own, difference)
-        self.comparisons.append(
-            Comparison(
-                kernel=kernel,
-                device=device,
-                inputs=trial.inputs,
-                sizes=trial.sizes,
-                grid=trial.launch.grid,
-                was_sanitized=sanitize,
-                seconds=time.monotonic() - began,
-                verdict=verdict,
-                difference=difference,
-                message=message,
-            )
-        )
+        self.comparisons.append(comparison)
 
-    def in_field(self, trial: Trial) -> Comparison:
-        """The comparison on exact numbers; where they agree, floats may be farther apart."""
+    def _in_field(self, trial: Trial) -> Comparison:
         from xtile.checking.field import comparison
 
         found = comparison(self._kernels, trial, self._trials.seed)
@@ -318,7 +382,14 @@ class _Comparing:
         return loaded
 
     def _launch(
-        self, kernel: str, device: str, arguments: list[Any], launch: Launch, sanitize: bool = False
+        self,
+        kernel: str,
+        device: str,
+        arguments: list[Any],
+        launch: Launch,
+        *,
+        sanitize: bool = False,
+        seconds: float = LAUNCH_SECONDS,
     ) -> None:
         launch_on(
             self._load(kernel, device),
@@ -328,7 +399,7 @@ class _Comparing:
             # A port says its own.
             block=launch.block if kernel == "source" else None,
             sanitize=sanitize,
-            seconds=LAUNCH_SECONDS,
+            seconds=seconds,
         )
 
 

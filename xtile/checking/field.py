@@ -5,6 +5,7 @@ Source: docs/field.md.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from collections.abc import Mapping, Sequence
@@ -89,7 +90,7 @@ def agree(
             more where results are NaN, as the roots of numbers are that are negative in a draw.
         seed: What the draws follow from; None draws it.
         seconds: How long a launch may take, as a loop that waits for numbers to converge never
-            ends; None for any time.
+            ends, and after which there are no more draws than `draws`; None for any time.
 
     Raises:
         ArgumentError: An argument does not fit the signatures.
@@ -107,8 +108,9 @@ def agree(
         ),
     )
     comparing = _Comparing(sides, arguments)
+    end = math.inf if seconds is None else time.monotonic() + seconds
     for draw in range(_MOST_DRAWS * draws):
-        if draw >= draws and not comparing.is_unseen.any():
+        if draw >= draws and (not comparing.is_unseen.any() or time.monotonic() > end):
             break
         result = comparing.draw(Field(first + draw))
         if result is not None:

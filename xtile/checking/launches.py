@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,14 +31,23 @@ _LARGE_SIZES = (304, 272, 256, 512, 1024)
 _EVEN_SIZES = (64, 96, 128, 32, 16, 48)
 """The same for a third launch, in which tiles are full."""
 
+_SMALL_SIZES = (5, 9, 3, 8, 16, 4, 2, 1, 17, 32, 33, 64)
+"""The same for a launch that is as small as can be."""
+
 _LARGEST_GRID = 64
 """Work-groups along a dimension, at most."""
+
+_SMALL_GRID = 2
+"""The same for a launch that is as small as can be."""
 
 _MOST_ELEMENTS = 1 << 17
 """How many elements an array may have in launches that are found."""
 
 _SECONDS = 10.0
 """How long one launch may take while launches are looked for."""
+
+_LONGEST_SEARCH = 60.0
+"""How long launches may be looked for, whatever was found."""
 
 _PATIENCE = 3.0
 """How long a grid may grow."""
@@ -83,6 +93,9 @@ class Search:
         self._seed = seed
         self._reason = "nothing was tried"
         self._seconds = 0.0
+        self._largest_grid = _LARGEST_GRID
+        self._end = time.monotonic() + _LONGEST_SEARCH
+        self._too_large = math.inf
 
     def find(self) -> list[Launch]:
         """One launch whose sizes are no multiples of tiles where that can be, and others.
@@ -104,11 +117,20 @@ class Search:
             found += [other] if other is not None else []
         return found
 
+    def find_small(self) -> Launch | None:
+        """A launch of small arrays and few work-groups; None where none was found."""
+        self._largest_grid = _SMALL_GRID
+        return self._first(_SMALL_SIZES if self._is_open() else _SMALL_SIZES[:1])
+
     def _is_open(self) -> bool:
         return is_open(self._executable.signature, self._given.arguments)
 
     def _first(self, sizes: Sequence[int], like: Launch | None = None) -> Launch | None:
         for launch in self._candidates(sizes, like):
+            if time.monotonic() > self._end:
+                break
+            if launch.size >= self._too_large:
+                continue
             if not self._written(launch) or (like is not None and self._seconds > _LONG):
                 continue
             if self._given.grid is not None:
@@ -150,7 +172,7 @@ class Search:
             step, is_doubling = best.grid[axis], True
             too_few = best.grid[axis]
             while step and time.monotonic() < end and self._seconds < _LONG:
-                larger = _with_more(best, axis, step)
+                larger = self._with_more(best, axis, step)
                 written = 0 if larger is None else self._written(larger, sanitize=sanitize)
                 if larger is not None and written > most:
                     too_few = best.grid[axis]
@@ -160,7 +182,7 @@ class Search:
                 step = best.grid[axis] if is_doubling else step // 2
             best = self._fewest(best, axis, too_few, most, sanitize=sanitize)
         # One work-group too many shows what kernels do with it that can have one.
-        more = _with_more(best, 0, 1)
+        more = self._with_more(best, 0, 1)
         return best if more is None or not self._written(more) else more
 
     def _fewest(
@@ -169,12 +191,17 @@ class Search:
         """The launch with the fewest work-groups along an axis that write as much."""
         while launch.grid[axis] - too_few > 1 and self._seconds < _LONG:
             middle = (launch.grid[axis] + too_few) // 2
-            fewer = _with_more(launch, axis, middle - launch.grid[axis])
+            fewer = self._with_more(launch, axis, middle - launch.grid[axis])
             if fewer is not None and self._written(fewer, sanitize=sanitize) >= written:
                 launch = fewer
             else:
                 too_few = middle
         return launch
+
+    def _with_more(self, launch: Launch, axis: int, step: int) -> Launch | None:
+        """A launch with so many more work-groups along an axis; None for too many."""
+        x, y, z = (n + step if mode == axis else n for mode, n in enumerate(launch.grid))
+        return replace(launch, grid=(x, y, z)) if max(x, y, z) <= self._largest_grid else None
 
     def _written(self, launch: Launch, *, sanitize: bool = True) -> int:
         """How many elements a launch changes; 0 where it has mistakes."""
@@ -194,8 +221,11 @@ class Search:
                 sanitize=sanitize,
                 seconds=_SECONDS,
             )
-        except (ArgumentError, DiagnosticError, DeviceError, ValueError) as error:
+        except (ArgumentError, DiagnosticError, ValueError) as error:
             self._reason = str(error).splitlines()[0]
+            if isinstance(error, DeviceError) and self._is_open():
+                # It was not done in time, and larger arrays take longer.
+                self._too_large = min(self._too_large, launch.size)
             return 0
         self._seconds = time.monotonic() - began
         return changed_elements(before, arguments)
@@ -213,12 +243,6 @@ class Search:
             f"give --grid and {' '.join(wanted)}, or --inputs; the last one that was tried: "
             f"{self._reason}"
         )
-
-
-def _with_more(launch: Launch, axis: int, step: int) -> Launch | None:
-    """A launch with so many more work-groups along an axis; None for too many."""
-    x, y, z = (n + step if mode == axis else n for mode, n in enumerate(launch.grid))
-    return replace(launch, grid=(x, y, z)) if max(x, y, z) <= _LARGEST_GRID else None
 
 
 def changed_elements(before: Sequence[Any], after: Sequence[Any]) -> int:

@@ -6,6 +6,7 @@ One source is checked against several ports with the same trials.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,6 +42,12 @@ _RUNS = (np.inf, -np.inf, np.nan)
 
 LAUNCH_SECONDS = 120.0
 """How long one launch may take."""
+
+_FOUND_SECONDS = 40.0
+"""The same of a source, where the launch was found because it is short."""
+
+_LONGEST = 90.0
+"""How long trials may be made after which another one still is."""
 
 NO_ELEMENTS = "no elements"
 """What reports call inputs of no size."""
@@ -123,7 +130,34 @@ class Trials:
             launch = Launch(1, grid=given.grid or (1, 1, 1), block=given.block)
             trial = self.trial(launch, Numbers.ORDINARY)
             return [] if trial is None else [trial]
-        launches = Search(self._executable, given, self.seed).find()
+        return self._of(Search(self._executable, given, self.seed).find())
+
+    @cached_property
+    def small(self) -> list[Trial]:
+        """Trials of one launch that is as small as can be, for ports that are slow to run.
+
+        None where a caller says all of the launch, or no smaller one was found.
+        """
+        if not self.can_be_small:
+            return []
+        launch = Search(self._executable, self._given, self.seed).find_small()
+        return [] if launch is None else self._of([launch])
+
+    @property
+    def can_be_small(self) -> bool:
+        """Whether a caller leaves something of the launches open."""
+        given = self._given
+        is_open_in_size = is_open(self.signature, given.arguments) and not given.shapes
+        return not given.is_known and (given.grid is None or is_open_in_size)
+
+    @property
+    def _limit(self) -> float:
+        """How long a launch of the source may take."""
+        return LAUNCH_SECONDS if self._given.is_known else _FOUND_SECONDS
+
+    def _of(self, launches: Sequence[Launch]) -> list[Trial]:
+        """The trials of launches, of which the first one is taken with all kinds of numbers."""
+        given = self._given
         has_own_numbers = any(
             each.is_memory and each.name not in given.arguments
             for each in self.signature.parameters
@@ -131,16 +165,21 @@ class Trials:
         kinds = tuple(Numbers) if has_own_numbers else (Numbers.ORDINARY,)
         wanted = [(launches[0], numbers) for numbers in kinds]
         wanted += [(launch, Numbers.ORDINARY) for launch in launches[1:]]
-        if is_open(self.signature, {}) and not self._given.arguments:
+        if is_open(self.signature, {}) and not given.arguments:
             nothing = replace(launches[0], size=0, shapes={}, length=0)
             wanted.append((nothing, Numbers.ORDINARY))
-        made = [self.trial(launch, numbers) for launch, numbers in wanted]
-        found = [trial for trial in made if trial is not None]
-        return [*found, *self._of_one_array(found[0])] if found else found
+        found: list[Trial] = []
+        end = time.monotonic() + _LONGEST
+        for launch, numbers in wanted:
+            made = self.trial(launch, numbers) if time.monotonic() < end else None
+            found += [] if made is None else [made]
+        return [*found, *self._of_one_array(found[0], end)] if found else found
 
-    def _of_one_array(self, trial: Trial) -> list[Trial]:
+    def _of_one_array(self, trial: Trial, end: float) -> list[Trial]:
         """The first launch with one array for two parameters, where the source is for that."""
         for same in can_be_same(self.signature, trial.arguments):
+            if time.monotonic() > end:
+                break
             if not self._given.arguments.keys().isdisjoint(same):
                 continue
             launch = replace(trial.launch, same=same)
@@ -165,7 +204,7 @@ class Trials:
                 REFERENCE,
                 block=launch.block,
                 sanitize=True,
-                seconds=LAUNCH_SECONDS,
+                seconds=self._limit,
             )
         except (ArgumentError, DiagnosticError, ValueError):
             return True
@@ -184,7 +223,7 @@ class Trials:
                 launch.grid,
                 REFERENCE,
                 block=launch.block,
-                seconds=LAUNCH_SECONDS,
+                seconds=self._limit,
             )
             runs = self._runs_with_errors(arguments, launch)
         except (ArgumentError, DiagnosticError, ValueError):
@@ -206,7 +245,9 @@ class Trials:
             own = copied(arguments)
             bound = bind(source.signature, own)
             errors = RoundingErrors(np.random.default_rng([self.seed, number]), overflow)
-            source.launch_instrumented(bound, launch.grid, launch.block, errors)
+            source.launch_instrumented(
+                bound, launch.grid, launch.block, errors, seconds=self._limit
+            )
             runs.append(own)
         return runs
 

@@ -100,16 +100,19 @@ class ReferenceExecutable:
         grid: Grid,
         block: Grid | None,
         instrument: Instrument,
+        seconds: float | None = None,
     ) -> None:
         """Runs the function with operations that do something else than their own.
 
         Raises:
+            DeviceError: It was not done in so many seconds.
             DiagnosticError: An instruction cannot be executed.
         """
         from xtile.semantics.engine import launch
 
         converted = self._as_the_kernel_takes(_converted(self.signature, arguments))
-        launch(self.function, converted, grid, block=block, instrument=instrument)
+        with time_limit(seconds, self.signature.name):
+            launch(self.function, converted, grid, block=block, instrument=instrument)
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid

@@ -178,12 +178,13 @@ class Porting:
         self._before.append((name, time.perf_counter(), module))
 
     def _keep_forms(self, made: ModuleOp, end: float) -> None:
+        if not self._before:
+            self.port.forms.append(form_of("as it is", 0.0, made, self._source))
+            return
         ends = [began for _, began, _ in self._before[1:]] + [end]
         modules = [module for _, _, module in self._before[1:]] + [made]
         for (name, began, _), stop, module in zip(self._before, ends, modules, strict=True):
             self.port.forms.append(form_of(name, stop - began, module, self._source))
-        if not self._before:
-            self.port.forms.append(form_of("as it is", 0.0, made, self._source))
 
     def _write(self, made: ModuleOp) -> None:
         """Makes the content of all files."""

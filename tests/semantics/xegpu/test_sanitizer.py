@@ -60,3 +60,28 @@ def test_offsets_differ_in_a_subgroup() -> None:
     body = f"""%x = gpu.lane_id
       %w = xegpu.load_nd %t[%x, 0] : {BLOCK} -> vector<8xf32>"""
     assert reports(body, "8") == [Kind.NOT_UNIFORM]
+
+
+@pytest.mark.parametrize(("stored", "found"), [("%half", []), ("%all", [Kind.UNSPECIFIED])])
+def test_points_that_load_several_elements_leave_those_of_others_unspecified(
+    stored: str, found: list[Kind]
+) -> None:
+    mask = ", ".join(["true"] * 8 + ["false"] * 8)
+    points = ", ".join(str(2 * i) for i in range(16))
+    body = f"""%half = arith.constant dense<[{mask}]> : vector<16xi1>
+      %all = arith.constant dense<true> : vector<16xi1>
+      %points = arith.constant dense<[{points}]> : vector<16xindex>
+      %p = memref.extract_aligned_pointer_as_index %a : memref<16x16xf32> -> index
+      %b = arith.index_cast %p : index to i64
+      %two = xegpu.load %b[%points], %half <{{chunk_size = 2 : i64}}>
+          : i64, vector<16xindex>, vector<16xi1> -> vector<16x2xf32>
+      %c1 = arith.constant 1 : index
+      %is_first = arith.cmpi ult, %id, %c1 : index
+      scf.if %is_first {{
+        xegpu.store %two, %b[%points], {stored} <{{chunk_size = 2 : i64}}>
+            : vector<16x2xf32>, i64, vector<16xindex>, vector<16xi1>
+      }}"""
+    text = kernel("%a: memref<16x16xf32>", START.format(vector="8x16") + body)
+    memory = argument_of(np.zeros((16, 16), np.float32))
+    reported = sanitize(function_of(text), [memory], (1, 1, 1), block=(LANES, 1, 1))
+    assert [report.kind for report in reported] == found

@@ -29,6 +29,7 @@ from xtile.semantics.unspecified import (
     reach,
 )
 from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.values import with_axes
 
 _POSITIONS = ("indices", "offsets")
 """Operands of an access that say where it is."""
@@ -109,7 +110,7 @@ class FollowingUpstream(FollowingCompiler):
                     reach(state, operation, slot, "the mask")
                 where = state.values[masks[0]] if masks else None
                 for slot, what in checks:
-                    fits = where is not None and np.ndim(where) == np.ndim(state.values[slot])
+                    fits = where is not None and np.ndim(where) <= np.ndim(state.values[slot])
                     reach(state, operation, slot, what, where=where if fits else None)
             loaded(state)
 
@@ -140,7 +141,10 @@ class FollowingUpstream(FollowingCompiler):
             if not mask:
                 forget(state, result)
                 return
-            missing = ~np.broadcast_to(state.values[mask[0]], np.shape(state.values[result]))
+            shape = np.shape(state.values[result])
+            # A mask has no axis for the elements of which each point loads several.
+            reached = with_axes(state.values[mask[0]], len(shape) - np.ndim(state.values[mask[0]]))
+            missing = ~np.broadcast_to(reached, shape)
             leave_unspecified(state, operation, result, number, missing)
 
         return unpadded_step
