@@ -24,3 +24,10 @@ def test_unknown_operations_are_errors_at_the_operation(name: str) -> None:
     text = f"func.func @f(%i: index, %x: f16) {{\n{UNKNOWN[name]}\nreturn\n}}\n"
     with pytest.raises(DiagnosticError, match=f":2.1-.*error: Operation {name} is not registered"):
         xtile.parse(text, language="mlir")
+
+
+def test_of_xegpu_the_error_names_the_release_that_is_read() -> None:
+    text = "func.func @f(%x: vector<8xf16>) {\n%y = xegpu.truncf %x\nreturn\n}"
+    message = r"2.6-17: error: Operation xegpu.truncf is not registered; .* XeGPU has in LLVM 22"
+    with pytest.raises(DiagnosticError, match=message):
+        xtile.parse(text, language="mlir")

@@ -45,8 +45,9 @@ _OTHER_FORMS = {
         "spirv.CL.exp, and MLIR's modules of SPIR-V as the .spv files that "
         "`mlir-translate --no-implicit-module --serialize-spirv` makes of them (docs/spirv.md)"
     ),
+    "xegpu": "; xtile reads the operations that XeGPU has in LLVM 22",
 }
-"""For a dialect that others have in another form, what messages say of it."""
+"""For a dialect that others have in another form, or with more operations, what messages say."""
 
 
 _TYPE = re.compile(

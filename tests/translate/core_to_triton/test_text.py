@@ -238,3 +238,39 @@ def test_bf16_becomes_f64_by_way_of_f32() -> None:
     assert text.count("arith.extf") == 2
     assert "tensor<8xbf16> to tensor<8xf32>" in text
     assert "tensor<8xf32> to tensor<8xf64>" in text
+
+
+VARIABLE = 'memref.global "private" constant @numbers : memref<4xf32> = dense<1.0>'
+
+
+def with_variable(kernel: str, *, of_device: bool) -> str:
+    """A module with a kernel, and a variable of the device or of the host."""
+    module = "gpu.module @"
+    assert kernel.count(module) == 1
+    begin = kernel.index("{", kernel.index(module)) + 1 if of_device else kernel.index(module)
+    return f"{kernel[:begin]}\n{VARIABLE}\n{kernel[begin:]}"
+
+
+TO_A = """
+    %c0 = arith.constant 0 : index
+    %v = vector.load {memory}[%c0] : memref<4xf32>, vector<4xf32>
+    vector.store %v, %A[%c0] : memref<4xf32>, vector<4xf32>
+"""
+
+
+def test_variables_of_the_host_are_left_out() -> None:
+    kernel = tile_kernel("%A: memref<4xf32>", TO_A.format(memory="%A"))
+    chip = NVIDIA.chips["sm_90"]
+    expected, text = (
+        printed(translate_module(read(each), chip))
+        for each in (kernel, with_variable(kernel, of_device=False))
+    )
+    assert "tt.store" in expected
+    assert text == expected
+
+
+def test_a_kernel_that_uses_a_variable_is_refused_where_it_does() -> None:
+    body = "%g = memref.get_global @numbers : memref<4xf32>" + TO_A.format(memory="%g")
+    kernel = with_variable(tile_kernel("%A: memref<4xf32>", body), of_device=True)
+    with pytest.raises(DiagnosticError, match="@numbers cannot be translated to Triton, which has"):
+        translate_module(read(kernel), NVIDIA.chips["sm_90"])

@@ -5,7 +5,9 @@ Source: Triton 3.9, `TritonOps.td`; docs/core-form.md, "Gathers and scatters".
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i1, i8
+from typing import cast
+
+from xdsl.dialects.builtin import SymbolRefAttr, i1, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.triton.operation import with_element
@@ -13,7 +15,7 @@ from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_triton.lowering import Lowering
+from xtile.translate.core_to_triton.lowering import TARGET, Lowering
 from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import (
     Access,
@@ -153,7 +155,21 @@ def _store(operation: Operation, lowering: Lowering) -> None:
         store(lowering, pointer_to(lowering, memory, numbers, part), number)
 
 
+def _leave_out(operation: Operation, lowering: Lowering) -> None:
+    """A variable, which may be one of the host; a kernel that uses it is refused there."""
+
+
+def _get_global(operation: Operation, lowering: Lowering) -> None:
+    name = cast("SymbolRefAttr", operation.properties["name"]).string_value()
+    raise lowering.error(
+        f"@{name} cannot be translated to {TARGET}, which has no variables in memory; give the "
+        "kernel a memref for it"
+    )
+
+
 RULES: dict[str, Rule] = {
+    "memref.get_global": _get_global,
+    "memref.global": _leave_out,
     "memref.load": _load,
     "memref.store": _store,
     "vector.load": _load_vector,
