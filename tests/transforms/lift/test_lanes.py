@@ -54,3 +54,36 @@ def test_flash_attention() -> None:
     scores = 0.125 * (b.T @ a)
     powers = np.exp(scores - scores.max(0))
     np.testing.assert_allclose(o[:, :, 0], c @ (powers / powers.sum(0)), rtol=0, atol=4e-3)
+
+
+REVERSED_SUMS = """
+gpu.module @m {
+  gpu.func @k(%A: memref<3x16xf32>, %B: memref<3x16xf32>)
+      workgroup(%all: memref<16xf32, 3>, %more: memref<16xf32, 3>)
+      kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %row = gpu.block_id x
+    %lane = gpu.thread_id x
+    %last = arith.constant 15 : index
+    %opposite = arith.subi %last, %lane : index
+    %a = memref.load %A[%row, %lane] : memref<3x16xf32>
+    %twice = arith.addf %a, %a : f32
+    memref.store %a, %all[%lane] : memref<16xf32, 3>
+    memref.store %twice, %more[%lane] : memref<16xf32, 3>
+    gpu.barrier
+    %b = memref.load %all[%opposite] : memref<16xf32, 3>
+    %c = memref.load %more[%lane] : memref<16xf32, 3>
+    %sum = arith.addf %b, %c : f32
+    memref.store %sum, %B[%row, %lane] : memref<3x16xf32>
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
+def test_attributions_in_local_memory(target: str) -> None:
+    a = fresh_generator().standard_normal((3, 16)).astype(np.float32)
+    b = np.full((3, 16), np.nan, np.float32)
+    lanes = xtile.parse(REVERSED_SUMS, language="mlir")
+    xtile.run(xtile.translate(lanes, target, chip="sm_90"), [a, b], grid=(3,))
+    np.testing.assert_array_equal(b, a[:, ::-1] + 2 * a)

@@ -18,11 +18,12 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     i32,
 )
+from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation, Region
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.effects import OF_LANES, OF_WORK_ITEMS, updates_memory
-from xtile.dialects.gpu.functions import FuncOp, ReturnOp
+from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp, ReturnOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
@@ -31,6 +32,7 @@ from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.text.source import Source, source_of
+from xtile.text.value_names import give_name
 from xtile.transforms.join_branches import join_branches
 from xtile.transforms.split_complex import split_complex
 
@@ -84,6 +86,27 @@ def _tells_work_items_apart(operation: Operation) -> bool:
     return name in OF_WORK_ITEMS or name in OF_LANES or updates_memory(operation)
 
 
+def _with_local_memory_allocated(function: FuncOp) -> FuncOp:
+    """A copy of a kernel that allocates its attributions in local memory; itself if it has none."""
+    if not function.workgroup_buffers:
+        return function
+    result = function.clone()
+    result.location = function.location
+    del result.attributes[WORKGROUP_ATTRIBUTIONS]
+    block = result.body.block
+    first = block.first_op
+    assert first is not None
+    start = len(function.function_type.inputs)
+    for buffer in block.args[start : start + len(function.workgroup_buffers)]:
+        allocation = AllocaOp.build(operands=[[], []], result_types=[buffer.type])
+        allocation.location = buffer.location
+        give_name(allocation.memref, buffer.name_hint)
+        block.insert_op_before(allocation, first)
+        buffer.replace_all_uses_with(allocation.memref)
+        block.erase_arg(buffer)
+    return result
+
+
 def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
     from xtile.transforms.lift.rules import lift
     from xtile.transforms.lift.work_group import work_group_of
@@ -93,6 +116,7 @@ def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | 
         raise kernel.error(
             "nothing says how many work-items a work-group has; write known_block_size", function
         )
+    function = _with_local_memory_allocated(function)
     try:
         group = work_group_of(function)
     except ValueError as error:
