@@ -175,13 +175,12 @@ def test_a_port_that_is_slow_to_run_is_checked_in_small_launches(
     monkeypatch.setattr(agreement, "_LONG", -1.0)
     found = checked(rows(), rows(), field=True)
     of_floats = [each for each in found.comparisons if each.device == "reference"]
-    ran = [(each.inputs, each.grid[0], each.was_sanitized) for each in of_floats]
-    assert ran == [
-        *(("random", 34, True), ("random", 2, True), ("wide range", 2, False)),
-        *(("NaN, infinities", 2, False), ("no elements", 2, False)),
-    ]
+    first, *others = [(each.grid[0] <= 2, each.inputs) for each in of_floats]
+    assert first == (False, "random")
+    inputs = ("random", "wide range", "NaN, infinities", "no elements")
+    assert others == [(True, each) for each in inputs]
     assert (found.verdict, found.exact) == (Verdict.AGREES, "agrees")
-    assert found.comparisons[-1].grid[0] == 2
+    assert found.comparisons[-1].grid[0] <= 2
     wrong = checked(rows(), rows(compare="sle"), field=True)
     assert [each.grid[0] for each in wrong.comparisons if each.verdict is Verdict.DIFFERS]
 
