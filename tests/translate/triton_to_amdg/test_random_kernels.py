@@ -33,3 +33,11 @@ def test_kernels(language: str, number: int) -> None:
     check(kernel, module)
     if number == 0:
         assert not said_of(module, NEWEST, chip)
+
+
+def test_loops_in_loops_give_what_they_carry() -> None:
+    # What uses the result of the outer loop asks for another layout than the loop carries.
+    seed = 2982312515
+    kernel = KERNELS["tensorlang"](seed)
+    module, _ = with_layouts(kernel, seed)
+    check(kernel, module)

@@ -82,10 +82,19 @@ def _structured(operation: Operation, lowering: Lowering) -> None:
     made = again(
         operation,
         operands,
-        [with_layout(result.type, lowering.choice.of(result)) for result in operation.results],
+        [with_layout(each.type, lowering.choice.of(each)) for each in _held(operation)],
         regions=regions,
     )
     lowering.replace(operation, made)
+
+
+def _held(operation: Operation) -> Sequence[SSAValue]:
+    """What has the layouts of the results of a loop or a branch: what a loop carries last."""
+    if isinstance(operation, scf.ForOp):
+        return operation.body.block.args[1:]
+    if isinstance(operation, scf.WhileOp):
+        return operation.after_region.block.args
+    return operation.results
 
 
 def _carriers(operation: Operation) -> Sequence[SSAValue | None]:
