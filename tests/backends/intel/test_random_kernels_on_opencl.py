@@ -48,7 +48,7 @@ _ATTEMPTS = 4
 """How often other arguments are tried, where a kernel's result on some is not defined."""
 
 _MOST_UNDETERMINED = 0.1
-"""The part of a batch's elements that may be left out; one large memref alone can be a twentieth."""
+"""The part of a batch's elements that may be left out; one large memref can be a twentieth."""
 
 _REFUSALS = (
     "which needs a static size",
