@@ -101,8 +101,9 @@ def kernels_of(module: ModuleOp) -> dict[str, Operation]:
 
     That is a kernel's own name or, where another function has that, too, `module::kernel`.
     """
-    kernels = [op for op in _functions_in(module) if _is_kernel(op)]
-    uses = Counter([*map(name_of, kernels), *hosts_of(module)])
+    functions = list(_functions_in(module))
+    kernels = [op for op in functions if not is_host_function(op)]
+    uses = Counter(map(name_of, functions))
     return {_path_of(op) if uses[name_of(op)] > 1 else name_of(op): op for op in kernels}
 
 
@@ -157,7 +158,7 @@ def _functions_in(module: Operation) -> Iterator[Operation]:
     for region in module.regions:
         for block in region.blocks:
             for operation in block.ops:
-                if _is_kernel(operation) or is_host_function(operation):
+                if is_host_function(operation) or _is_kernel(operation):
                     yield operation
                 elif operation.regions:
                     yield from _functions_in(operation)
