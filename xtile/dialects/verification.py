@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from typing import TypeAlias, cast
 
@@ -105,19 +106,15 @@ def _verify_signature(function: Operation, diagnostics: Diagnostics, source: Sou
             diagnostics.error(source, span_of(function, source), problem)
 
 
-def _verify_checks(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
-    """Checks what a kernel says that launches of it check."""
-    from xtile.dialects.core.launch_checks import (
-        CHECKS_ATTRIBUTE,
-        PREFERRED_ATTRIBUTE,
-        problem_of_checks,
-    )
+def _verify_checks(
+    name: str, function: Operation, diagnostics: Diagnostics, source: Source | None
+) -> None:
+    """Checks an attribute of a kernel that lists what holds for launches of it."""
+    from xtile.dialects.core.launch_checks import problem_of_checks
 
-    for name in (CHECKS_ATTRIBUTE, PREFERRED_ATTRIBUTE):
-        if name in function.attributes:
-            problem = problem_of_checks(function, name)
-            if problem is not None:
-                diagnostics.error(source, span_of(function, source), problem)
+    problem = problem_of_checks(function, name)
+    if problem is not None:
+        diagnostics.error(source, span_of(function, source), problem)
 
 
 def _verify_grid(function: Operation, diagnostics: Diagnostics, source: Source | None) -> None:
@@ -131,9 +128,9 @@ def _verify_grid(function: Operation, diagnostics: Diagnostics, source: Source |
 
 
 _ATTRIBUTE_VERIFIERS = {
-    "core.launch_checks": _verify_checks,
+    "core.launch_checks": partial(_verify_checks, "core.launch_checks"),
     "core.level": _verify_level,
-    "core.preferred_launches": _verify_checks,
+    "core.preferred_launches": partial(_verify_checks, "core.preferred_launches"),
     "core.signature": _verify_signature,
     "core.subgroup_grid": _verify_grid,
 }
