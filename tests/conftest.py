@@ -21,9 +21,11 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from tests.fast import is_fast, is_property, limited, refuse_processes
-from tests.seeds import REPEATED_VARIABLE, begin_run, has_drawn, note_on_repeating
+from tests.seeds import REPEATED_VARIABLE, begin_run, fresh_random, has_drawn, note_on_repeating
 from tests.triton_releases.folders import ALL_VARIABLE, RELEASES_VARIABLE
 from xtile.backends.cache import DIRECTORY_VARIABLE
+from xtile.checking import agreement
+from xtile.ports import command as port_command
 
 CACHE_VARIABLE = "XTILE_TEST_CACHE"
 """The environment variable with a directory in which compiled kernels stay for the next run."""
@@ -88,6 +90,15 @@ def _cache_of_the_tests() -> Iterator[None]:  # pyright: ignore[reportUnusedFunc
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _seeds_of_checks() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    """What checks ports in this process draws its inputs from the seed of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (agreement, port_command):
+            patch.setattr(module, "fresh_seed", lambda: fresh_random().getrandbits(32))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _interrupts_of_the_tests() -> None:  # pyright: ignore[reportUnusedFunction]
     """Ctrl-C ends the processes that tests start, also where a shell runs the tests behind it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -97,6 +108,9 @@ def _interrupts_of_the_tests() -> None:  # pyright: ignore[reportUnusedFunction]
 _LONGEST = ("test_driver_functions", "test_offline_builds")
 """Modules whose tests take many seconds each."""
 
+_OF_CHECKS = ("tests.checking.", "tests.ports.")
+"""Packages whose tests draw numbers through `xtile.check`."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -104,8 +118,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         assert isinstance(item, pytest.Function)
         assert item.module is not None
-        has_fixture = "rng" in item.fixturenames
-        if has_fixture or is_property(item) or _draws_random_numbers(item.module.__name__):
+        name = item.module.__name__
+        draws = name.startswith(_OF_CHECKS) or _draws_random_numbers(name)
+        if draws or "rng" in item.fixturenames or is_property(item):
             item.add_marker(pytest.mark.random)
         if is_fast(item):
             item.add_marker(pytest.mark.fast)

@@ -292,9 +292,10 @@ def _floats(
         flat *= 10.0 ** (random.uniform(-scale, scale, flat.size) / 2)
         flat[random.random(flat.size) < 1 / 16] = -0.0
         return flat.reshape(shape)
-    for special in (np.nan, np.inf, -np.inf):
-        count = max(1, flat.size // (_ONE_OF * 16)) if flat.size else 0
-        flat[random.integers(0, max(flat.size, 1), count)] = special
+    # Of each kind there is one at least, and none takes the place of another.
+    kinds = np.repeat([np.nan, np.inf, -np.inf], max(1, flat.size // (_ONE_OF * 16)))
+    places = random.choice(flat.size, min(kinds.size, flat.size), replace=False)
+    flat[places] = kinds[: places.size]
     return flat.reshape(shape)
 
 
