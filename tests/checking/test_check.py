@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -50,6 +53,15 @@ def test_sizes_and_the_grid_are_found() -> None:
     first, last = found.comparisons[0], found.comparisons[-1]
     assert (first.grid, first.sizes) == ((34, 1, 1), "x: (33, 16), y: (33,)")
     assert (last.inputs, last.sizes) == ("no elements", "x: (0, 16), y: (0,)")
+
+
+def test_other_work_on_the_machine_makes_no_launch_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hours pass between two looks at the clock, and the kernel takes no more of the processor."""
+    hours = itertools.count(0, 10_000)
+    clocks = SimpleNamespace(monotonic=lambda: next(hours), process_time=time.process_time)
+    monkeypatch.setattr(launches, "time", clocks)
+    found = checked(rows(), rows())
+    assert next(each.grid for each in found.comparisons if each.inputs == "random") == (34, 1, 1)
 
 
 @pytest.mark.parametrize(

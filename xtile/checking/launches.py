@@ -47,16 +47,16 @@ _SECONDS = 10.0
 """How long one launch may take while launches are looked for."""
 
 _LONGEST_SEARCH = 60.0
-"""How long launches may be looked for, whatever was found."""
+"""How long launches may be looked for, whatever was found, in seconds of processor time."""
 
 _PATIENCE = 3.0
-"""How long a grid may grow."""
+"""How long a grid may grow, likewise: other work on the machine makes no launch smaller."""
 
 _LONG = 0.7
-"""How long a launch may take that grows further, in seconds."""
+"""How long a launch may take that grows further, likewise."""
 
 _MORE_PATIENCE = 6.0
-"""How long launches may be looked for after which another one still is."""
+"""How long launches may be looked for after which another one still is, likewise."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Search:
         self._reason = "nothing was tried"
         self._seconds = 0.0
         self._largest_grid = _LARGEST_GRID
-        self._end = time.monotonic() + _LONGEST_SEARCH
+        self._end = time.process_time() + _LONGEST_SEARCH
         self._too_large = math.inf
 
     def find(self) -> list[Launch]:
@@ -108,9 +108,9 @@ class Search:
         if first is None:
             raise ArgumentError(self._advice())
         found = [first]
-        end = time.monotonic() + _MORE_PATIENCE
+        end = time.process_time() + _MORE_PATIENCE
         for sizes in (_LARGE_SIZES, _EVEN_SIZES) if self._is_open() else ():
-            if time.monotonic() > end:
+            if time.process_time() > end:
                 break
             tried = [launch.size for launch in found]
             other = self._first([size for size in sizes if size not in tried], first)
@@ -127,7 +127,7 @@ class Search:
 
     def _first(self, sizes: Sequence[int], like: Launch | None = None) -> Launch | None:
         for launch in self._candidates(sizes, like):
-            if time.monotonic() > self._end:
+            if time.process_time() > self._end:
                 break
             if launch.size >= self._too_large:
                 continue
@@ -166,12 +166,12 @@ class Search:
 
     def _grown(self, launch: Launch, *, sanitize: bool) -> Launch:
         """The launch with as many work-groups as have something to do."""
-        end = time.monotonic() + _PATIENCE
+        end = time.process_time() + _PATIENCE
         best, most = launch, self._written(launch, sanitize=sanitize)
         for axis in range(3):
             step, is_doubling = best.grid[axis], True
             too_few = best.grid[axis]
-            while step and time.monotonic() < end and self._seconds < _LONG:
+            while step and time.process_time() < end and self._seconds < _LONG:
                 larger = self._with_more(best, axis, step)
                 written = 0 if larger is None else self._written(larger, sanitize=sanitize)
                 if larger is not None and written > most:
@@ -205,7 +205,7 @@ class Search:
 
     def _written(self, launch: Launch, *, sanitize: bool = True) -> int:
         """How many elements a launch changes; 0 where it has mistakes."""
-        signature, began = self._executable.signature, time.monotonic()
+        signature, began = self._executable.signature, time.process_time()
         try:
             random = np.random.default_rng(self._seed)
             before = make_arguments(
@@ -227,7 +227,7 @@ class Search:
                 # It was not done in time, and larger arrays take longer.
                 self._too_large = min(self._too_large, launch.size)
             return 0
-        self._seconds = time.monotonic() - began
+        self._seconds = time.process_time() - began
         return changed_elements(before, arguments)
 
     def _advice(self) -> str:

@@ -47,7 +47,7 @@ _FOUND_SECONDS = 40.0
 """The same of a source, where the launch was found because it is short."""
 
 _LONGEST = 90.0
-"""How long trials may be made after which another one still is."""
+"""How long trials may be made after which another one still is, in seconds of processor time."""
 
 NO_ELEMENTS = "no elements"
 """What reports call inputs of no size."""
@@ -169,16 +169,16 @@ class Trials:
             nothing = replace(launches[0], size=0, shapes={}, length=0)
             wanted.append((nothing, Numbers.ORDINARY))
         found: list[Trial] = []
-        end = time.monotonic() + _LONGEST
+        end = time.process_time() + _LONGEST
         for launch, numbers in wanted:
-            made = self.trial(launch, numbers) if time.monotonic() < end else None
+            made = self.trial(launch, numbers) if time.process_time() < end else None
             found += [] if made is None else [made]
         return [*found, *self._of_one_array(found[0], end)] if found else found
 
     def _of_one_array(self, trial: Trial, end: float) -> list[Trial]:
         """The first launch with one array for two parameters, where the source is for that."""
         for same in can_be_same(self.signature, trial.arguments):
-            if time.monotonic() > end:
+            if time.process_time() > end:
                 break
             if not self._given.arguments.keys().isdisjoint(same):
                 continue
