@@ -34,7 +34,35 @@ ZERO = "%z = arith.constant dense<0.0> : vector<8xf32>\n"
 WHOLE = "vector.transfer_write %x, %o[%c0] : vector<8xf32>, memref<8xf32>"
 INSIDE = "vector.transfer_write %x, %q[%c0] : vector<8xf32>, memref<7xf32>"
 
+CAST = (
+    "%n = arith.fptosi %y : vector<7xf32> to vector<7xi{bits}>\n"
+    "%f = arith.sitofp %n : vector<7xi{bits}> to vector<7xf32>\n"
+    "vector.transfer_write %f, %q[%c0] : vector<7xf32>, memref<7xf32>"
+)
+SCALED = (
+    "%l = vector.load %m[%c0] : memref<7xf32>, vector<7xf32>\n"
+    "%by = arith.constant dense<{by}> : vector<7xf32>\n"
+    "%y = arith.mulf %l, %by : vector<7xf32>\n"
+)
+"""The numbers from 0 to 6, times a number."""
+
 UNDER_SANITIZER = {
+    "a cast in range": (SCALED.format(by="21.0") + CAST.format(bits=8), None, ""),
+    "a cast out of range": (
+        SCALED.format(by="-22.0") + CAST.format(bits=8),
+        "element [6] of what is stored",
+        "%n =",
+    ),
+    "a cast out of range of a wider type": (
+        SCALED.format(by="1.0e9") + CAST.format(bits=32),
+        "element [3] of what is stored",
+        "%n =",
+    ),
+    "a cast of what is no number": (
+        SCALED.format(by="0x7FC00000") + CAST.format(bits=32),
+        "element [0] of what is stored",
+        "%n =",
+    ),
     "a store of the whole tile": (WHOLE, "element [7] of what is stored", "%x ="),
     "a store beyond the edge": (INSIDE, None, ""),
     "a masked store": (

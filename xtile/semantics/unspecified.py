@@ -1,16 +1,18 @@
 """Follows elements that nothing specifies to where they matter.
 
 A load leaves elements unspecified that it does not reach, if it has no padding, and so does MLIR's
-`ub.poison`. When a launch is observed, a value that depends on such elements has variants: what it
-would be if other numbers stood in their place. Operations are run on the variants of their
-operands, too. Where no variant of a result differs from the result, nothing unspecified is left in
-it. So a `select` that masks an element ends it, and no operation needs a rule of its own.
+`ub.poison`, and a cast to integers what is out of their range. When a launch is observed, a value
+that depends on such elements has variants: what it would be if other numbers stood in their place.
+Operations are run on the variants of their operands, too. Where no variant of a result differs from
+the result, nothing unspecified is left in it. So a `select` that masks an element ends it, and no
+operation needs a rule of its own.
 
 Nothing is followed through memory, or through loads at places that are unspecified themselves.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -24,6 +26,7 @@ from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.promises import element_position
 from xtile.semantics.state import State, merged
+from xtile.semantics.upstream.casts import is_outside
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Array, Value, contiguous, with_axes
 
@@ -47,6 +50,9 @@ ALL = ...
 """Chooses all elements of a tile."""
 
 STORED = "what is stored"
+
+TO_INTEGERS = frozenset({"arith.fptosi", "arith.fptoui", "cuda_tile.ftoi"})
+"""Casts of floating numbers to integers, which leave unspecified what is out of range."""
 
 _COUNT = 3
 
@@ -234,7 +240,7 @@ def _keep(
         known.pop(slot, None)
 
 
-class FollowingCompiler(Compiler):
+class FollowingCompiler(Compiler, ABC):
     """Compiles a function so that what is unspecified is followed while it runs.
 
     Attributes:
@@ -264,7 +270,34 @@ class FollowingCompiler(Compiler):
             return self.checked(operation, step, checked, self.sinks[name])
         if name in self.follow_themselves or not operation.operands:
             return step
-        return self.followed(operation, step)
+        followed = self.followed(operation, step)
+        return self._cast(operation, followed) if name in TO_INTEGERS else followed
+
+    @abstractmethod
+    def cast_to(self, operation: Operation) -> tuple[Number, bool]:
+        """What integers a cast of `TO_INTEGERS` gives, and whether they have signs."""
+
+    def _cast(self, operation: Operation, step: Step) -> Step:
+        """A cast to integers that is followed, after which what is out of range is, too."""
+        (operand,), (result,) = self.slots(operation.operands), self.slots(operation.results)
+        number, is_signed = self.cast_to(operation)
+        if number.bits == 1:
+            # It says whether a number is not 0 (docs/semantics.md 7, ftoi).
+            return step
+
+        def cast_step(state: State) -> None:
+            step(state)
+            if state.unspecified is None:
+                return
+            value = state.values[result]
+            missing = is_outside(number, is_signed, state.values[operand])
+            if missing.any():
+                known = state.unspecified.get(result, Variants((value,) * _COUNT, ()))
+                new = zip(known.values, _substitutes(number), strict=True)
+                variants = [_replaced(each, missing, other) for each, other in new]
+                _keep(state, result, variants, (*known.origins, operation))
+
+        return cast_step
 
     def checked(
         self, operation: Operation, step: Step, values: Sequence[SSAValue], what: str

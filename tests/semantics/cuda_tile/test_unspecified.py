@@ -366,3 +366,32 @@ def test_python_warns_and_errors_come_with_the_warnings() -> None:
         Severity.WARNING,
         Severity.ERROR,
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "type", "sign", "is_warned_of"),
+    [
+        ("127.9", "i8", "signed", False),
+        ("128.0", "i8", "signed", True),
+        ("-0.9", "i8", "unsigned", False),
+        ("-1.0", "i8", "unsigned", True),
+        ("255.5", "i8", "unsigned", False),
+        ("3.0e9", "i32", "signed", True),
+        ("3.0e9", "i32", "unsigned", False),
+        ("3.0e9", "i64", "signed", False),
+        ("0.3", "i1", "signed", False),
+        ("7.0", "i1", "unsigned", False),
+    ],
+)
+def test_casts_out_of_range(value: str, type: str, sign: str, is_warned_of: bool) -> None:
+    body = f"""
+    %x = constant <f32: {value}> : tile<4xf32>
+    %n = ftoi %x {sign} : tile<4xf32> -> tile<4x{type}>
+    %c0 = constant <i32: 0> : tile<i32>
+    %y = itof %n signed rounding<nearest_even> : tile<4x{type}> -> tile<4xf32>
+    {storing("%y")}
+    """
+    found = warnings(PARAMETERS, body, np.zeros(1, np.float32), np.zeros(3, np.float32))
+    message = "element [0] of what is stored depends on an element that is unspecified"
+    assert all(each[0].startswith(message) for each in found)
+    assert [each[2] for each in found] == ([[f"%n = ftoi %x {sign}"]] if is_warned_of else [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import xtile
 from tests.seeds import fresh_generator
 from tests.semantics.triton.programs import DTYPES, computed
 
@@ -140,3 +142,32 @@ def test_bitcast() -> None:
     (found,) = computed(body, [values], [((256,), "f8E4M3FN")])
     np.testing.assert_array_equal(found.view(np.int8), values)
     assert found.dtype == ml_dtypes.float8_e4m3fn
+
+
+@pytest.mark.parametrize("least", [0.0, -3.0])
+def test_the_sanitizer_warns_of_casts_out_of_range(least: float) -> None:
+    """Negative numbers as unsigned ones are undefined, and devices give several results."""
+    kernel = """
+    tt.func public @k(%x: !tt.ptr<f32>, %y: !tt.ptr<i8>) {
+      %i = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32>
+      %from = tt.splat %x : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+      %p = tt.addptr %from, %i : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+      %v = tt.load %p : tensor<16x!tt.ptr<f32>>
+      %c = arith.fptoui %v : tensor<16xf32> to tensor<16xi8>
+      %to = tt.splat %y : !tt.ptr<i8> -> tensor<16x!tt.ptr<i8>>
+      %q = tt.addptr %to, %i : tensor<16x!tt.ptr<i8>>, tensor<16xi32>
+      tt.store %q, %c : tensor<16x!tt.ptr<i8>>
+      tt.return
+    }
+    """
+    numbers = np.arange(least, least + 16.0, dtype=np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        done = xtile.run(kernel, [numbers, np.zeros(16, np.uint8)], sanitize=True)
+    found = [(each.message, [note.message for note in each.notes]) for each in done.warnings]
+    message = (
+        "element [0] of what is stored depends on an element that is unspecified; "
+        "in work-group (0,0,0)"
+    )
+    note = "a number that this gets is out of the range of the integers, or is no number"
+    assert found == ([(message, [note])] if least < -1.0 else [])

@@ -10,19 +10,23 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.cuda_tile.attributes import Signedness
 from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Size3
 from xtile.semantics.cuda_tile.control import compile_entry
-from xtile.semantics.cuda_tile.numbers import element_number
+from xtile.semantics.cuda_tile.integer import signedness_of
+from xtile.semantics.cuda_tile.numbers import element_number, result_number
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.storage import storage_of
 from xtile.semantics.unspecified import FollowingCompiler
+from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Value
 
 
@@ -92,6 +96,10 @@ class _Following(FollowingCompiler):
             "cuda_tile.store_view_tko",
         }
     )
+
+    @override
+    def cast_to(self, operation: Operation) -> tuple[Number, bool]:
+        return result_number(operation), signedness_of(operation) is Signedness.SIGNED
 
 
 def _compiler(configuration: Configuration, is_observed: bool) -> Compiler:

@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.effects import read_operands
 from xtile.semantics.errors import located
+from xtile.semantics.unspecified import TO_INTEGERS
 from xtile.text.diagnostics import Diagnostic, Severity
 
 
@@ -94,6 +95,8 @@ def _origin_text(origin: Operation) -> str:
     """What a note says of an instruction that left elements unspecified."""
     if read_operands(origin):
         return "an element that this does not reach has no padding"
+    if origin.name in TO_INTEGERS:
+        return "a number that this gets is out of the range of the integers, or is no number"
     return "what this gives is unspecified"
 
 

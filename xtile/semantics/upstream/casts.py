@@ -12,7 +12,7 @@ import numpy as np
 
 from xtile.semantics.rounding import i64_to_f64_by_odd, u64_to_f64_by_odd
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import NumberFunction, Value, choose, contiguous, is_exact
+from xtile.semantics.values import Array, NumberFunction, Value, choose, contiguous, is_exact
 
 
 def sign_extension(source: Number, target: Number) -> NumberFunction:
@@ -104,8 +104,7 @@ def to_integer(source: Number, target: Number, is_signed: bool) -> NumberFunctio
 
     What is out of range becomes the nearest integer of the type, and NaN becomes 0.
     """
-    least = -(2 ** (target.bits - 1)) if is_signed else 0
-    past = 2 ** (target.bits - 1) if is_signed else 2**target.bits
+    least, past = _range(target, is_signed)
     dtype: np.dtype[Any] = np.dtype(np.int64 if is_signed else np.uint64)
 
     def convert(value: Value) -> Value:
@@ -116,6 +115,18 @@ def to_integer(source: Number, target: Number, is_signed: bool) -> NumberFunctio
         return target.wrapped(choose(is_small | is_large, limit, inside))
 
     return convert
+
+
+def is_outside(target: Number, is_signed: bool, value: Value) -> Array:
+    """Which floating numbers are no integers of a type without their fraction."""
+    least, past = _range(target, is_signed)
+    whole = np.trunc(value.astype(np.float64))
+    return np.asanyarray(~((whole >= least) & (whole < past)))
+
+
+def _range(number: Number, is_signed: bool) -> tuple[int, int]:
+    """The least integer of a type, and the first one past it."""
+    return (-(2 ** (number.bits - 1)), 2 ** (number.bits - 1)) if is_signed else (0, 2**number.bits)
 
 
 def bitcast(source: Number, target: Number) -> NumberFunction:

@@ -1,6 +1,7 @@
 """Which operations of the upstream dialects and of `core` leave elements unspecified, or use them.
 
-`ub.poison` is unspecified, and so is what a load pads with it, or leaves out without padding.
+`ub.poison` is unspecified, and so is what a load pads with it, or leaves out without padding, and
+what a cast gives whose number is out of range.
 
 Source: docs/core-form.md, "Unspecified values"; docs/semantics.md 6, 9.
 """
@@ -28,7 +29,7 @@ from xtile.semantics.unspecified import (
     leave_unspecified,
     reach,
 )
-from xtile.semantics.upstream.numbers import number_of
+from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.values import with_axes
 
 _POSITIONS = ("indices", "offsets")
@@ -72,6 +73,10 @@ class FollowingUpstream(FollowingCompiler):
         if operation.regions and name not in self.sinks and _has_effects(operation):
             return self.checked(operation, step, operation.operands, "an operand")
         return super().following(operation, step)
+
+    @override
+    def cast_to(self, operation: Operation) -> tuple[Number, bool]:
+        return number_of(operation.results[0].type), operation.name == "arith.fptosi"
 
     def _poison(self, operation: Operation, step: Step) -> Step:
         (result,) = self.slots(operation.results)
