@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from xdsl.dialects.builtin import FunctionType, f32, i64
+from xdsl.dialects.builtin import FunctionType, f32, i1, i64
 from xdsl.dialects.builtin import ModuleOp as BuiltinModuleOp
 from xdsl.ir import Operation, SSAValue
 
@@ -54,6 +54,17 @@ def _through_a_variable(p: SSAValue, q: SSAValue, n: SSAValue, g: SSAValue) -> S
     return variable, put, taken, x, operation("Store", None, taken, x)
 
 
+def _in_blocks(p: SSAValue, q: SSAValue, n: SSAValue, g: SSAValue) -> Sequence[Operation]:
+    sizes, memory = [n] * 4, [n] * 4
+    fetch = operation("Subgroup2DBlockPrefetchINTEL", None, *sizes, p, *memory)
+    return fetch, operation("Subgroup2DBlockStoreINTEL", None, *sizes, p, q, *memory)
+
+
+def _passed_on(p: SSAValue, q: SSAValue, n: SSAValue, g: SSAValue) -> Sequence[Operation]:
+    is_same = operation("PtrEqual", i1, p, q)
+    return is_same, operation("FunctionCall", None, "h", q, n)
+
+
 Body = Callable[[SSAValue, SSAValue, SSAValue, SSAValue], Sequence[Operation]]
 
 CASES: dict[Body, set[int]] = {
@@ -63,6 +74,8 @@ CASES: dict[Body, set[int]] = {
     _of_a_group: {3},
     _by_number: {1},
     _through_a_variable: {1},
+    _in_blocks: {1},
+    _passed_on: {1, 2},
 }
 
 

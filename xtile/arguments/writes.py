@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import (
     FunctionType,
     IndexType,
     MemRefType,
+    StringAttr,
     TensorType,
     UnrankedMemRefType,
     VectorType,
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from xtile.dialects.effects import written_operands
+from xtile.dialects.effects import is_pure, leaves_memory, may_access, written_operands
 from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 
@@ -112,15 +113,40 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
 
 
 def _targets(operation: Operation) -> Sequence[SSAValue]:
-    """The operands that lead to memory to which an operation may write."""
-    if operation.name.startswith(_SPIRV):
-        from xtile.arguments.spirv_writes import written_by
+    """The operands that lead to memory to which an operation may write.
 
-        return written_by(operation)
-    return operation.operands if operation.name == "tt.call" else written_operands(operation)
+    An instruction of SPIR-V of which nothing is known writes wherever it has a pointer.
+    """
+    if operation.name in _CALLS:
+        return operation.operands
+    if operation.name.startswith("spirv.") and not may_access(operation):
+        is_known = operation.successors or leaves_memory(operation)
+        return () if is_known else [each for each in operation.operands if is_pointer(each.type)]
+    targets = written_operands(operation)
+    # An address in memory of the kernel's own may be taken out again where nobody sees it.
+    is_hidden = any(_is_own(target) and _variable(target) is None for target in targets)
+    return operation.operands if is_hidden else targets
 
 
-_SPIRV = "spirv."
+_CALLS = frozenset({"spirv.AsmCallINTEL", "spirv.FunctionCall", "tt.call"})
+"""Operations that may take any operand for an address."""
+
+
+def _is_own(pointer: SSAValue) -> bool:
+    """Whether a pointer of SPIR-V leads to memory of the kernel's own."""
+    storage_class: Attribute | None = getattr(pointer.type, "storage_class", None)
+    return storage_class not in (None, StringAttr("CrossWorkgroup"))
+
+
+def _variable(pointer: SSAValue) -> SSAValue | None:
+    """The variable into which a pointer leads, if that is plain to see."""
+    while isinstance(pointer.owner, Operation):
+        if pointer.owner.name == "spirv.Variable":
+            return pointer
+        if not is_pure(pointer.owner) or not pointer.owner.operands:
+            return None
+        pointer = pointer.owner.operands[0]
+    return None
 
 
 _TILES = ("cuda_tile.tile", TensorType.name, VectorType.name)
@@ -166,25 +192,32 @@ def _flow(block: Block, sources: _Sources) -> bool:
 
 
 def _edges(operation: Operation) -> Iterator[tuple[SSAValue, SSAValue]]:
-    """From which operands results may follow, or values of regions or of blocks branched to."""
+    """From which operands results may follow, or values of regions or of blocks branched to.
+
+    So may what a variable holds that is written to.
+    """
     if operation.successors:
         # What a branch forwards stands behind its conditions, in the order of its successors.
         forwarded = [argument for block in operation.successors for argument in block.args]
         yield from zip(reversed(operation.operands), reversed(forwarded), strict=False)
-        return
-    if operation.name.startswith(_SPIRV):
-        from xtile.arguments.spirv_writes import flows
-
-        yield from flows(operation)
         return
     targets = [*operation.results, *_arguments(operation)]
     around = operation.parent_op()
     while around is not None and operation.name in _TERMINATORS and around.name in _PASSING:
         targets += [*around.results, *_arguments(around)]
         around = around.parent_op()
-    for source in operation.operands:
+    variables = map(_variable, _targets(operation))
+    targets += [each for each in variables if each is not None]
+    for source in operation.operands[:1] if operation.name in _CHAINS else operation.operands:
         for target in targets:
             yield source, target
+
+
+_CHAINS = frozenset(
+    {"spirv.AccessChain", "spirv.InBoundsAccessChain"}
+    | {"spirv.InBoundsPtrAccessChain", "spirv.PtrAccessChain"}
+)
+"""Instructions whose pointer leads into the memory of the first operand."""
 
 
 def _arguments(operation: Operation) -> Iterator[SSAValue]:

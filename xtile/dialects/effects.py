@@ -90,6 +90,14 @@ READS: Mapping[str, tuple[int, ...]] = {
     "gpu.memcpy": (-1,),
     "memref.copy": (0,),
     "memref.load": (0,),
+    "spirv.AtomicLoad": (0,),
+    "spirv.CooperativeMatrixLoadKHR": (0,),
+    "spirv.Load": (0,),
+    "spirv.Subgroup2DBlockLoadINTEL": (4,),
+    "spirv.Subgroup2DBlockLoadTransformINTEL": (4,),
+    "spirv.Subgroup2DBlockLoadTransposeINTEL": (4,),
+    "spirv.Subgroup2DBlockStoreINTEL": (4,),
+    "spirv.SubgroupBlockReadINTEL": (0,),
     "tensorlang.atomic_load": (0,),
     "tensorlang.axpby": (1, 3),
     "tensorlang.cooperative_matrix_atomic_load": (0,),
@@ -121,7 +129,10 @@ READS: Mapping[str, tuple[int, ...]] = {
 """Operations that read memory, and which operands say where.
 
 Linear algebra reads its output, unless beta is 0. Of operations of linalg the inputs are 0 and the
-outputs 1, however many there are.
+outputs 1, however many there are. What SPIR-V's instructions write through their only pointer has
+no row.
+
+Sources: the SPIR-V Specification, "Memory Instructions"; SPV_INTEL_2d_block_io.
 """
 
 WRITES: Mapping[str, tuple[int, ...]] = {
@@ -145,6 +156,12 @@ WRITES: Mapping[str, tuple[int, ...]] = {
     "gpu.memset": (-2,),
     "memref.copy": (1,),
     "memref.store": (1,),
+    "spirv.CooperativeMatrixStoreKHR": (0,),
+    "spirv.Store": (0,),
+    "spirv.Subgroup2DBlockLoadINTEL": (9,),
+    "spirv.Subgroup2DBlockLoadTransformINTEL": (9,),
+    "spirv.Subgroup2DBlockLoadTransposeINTEL": (9,),
+    "spirv.Subgroup2DBlockStoreINTEL": (5,),
     "tensorlang.atomic_store": (1,),
     "tensorlang.axpby": (3,),
     "tensorlang.cooperative_matrix_atomic_store": (1,),
@@ -232,6 +249,9 @@ HARMLESS = frozenset(
         "amdg.tdm_prefetch",
         "core.prefetch",
         "memref.prefetch",
+        "spirv.CL.prefetch",
+        "spirv.Subgroup2DBlockPrefetchINTEL",
+        "spirv.SubgroupBlockPrefetchINTEL",
         "tensorlang.cooperative_matrix_prefetch",
         "xegpu.prefetch",
         "xegpu.prefetch_nd",
@@ -239,7 +259,28 @@ HARMLESS = frozenset(
 )
 """Operations on memory that change nothing which can be seen."""
 
-PURE = frozenset({"arith.extsi", "arith.remui", "vector.reduction", "vector.shuffle"})
+PURE = frozenset(
+    {
+        "arith.extsi",
+        "arith.remui",
+        "spirv.AccessChain",
+        "spirv.Bitcast",
+        "spirv.ConvertPtrToU",
+        "spirv.CopyObject",
+        "spirv.GenericCastToPtr",
+        "spirv.GenericCastToPtrExplicit",
+        "spirv.InBoundsAccessChain",
+        "spirv.InBoundsPtrAccessChain",
+        "spirv.PtrAccessChain",
+        "spirv.PtrCastToGeneric",
+        "spirv.PtrDiff",
+        "spirv.PtrEqual",
+        "spirv.PtrNotEqual",
+        "spirv.Select",
+        "vector.reduction",
+        "vector.shuffle",
+    }
+)
 """Operations without effects of which no trait says so."""
 
 MAY_FAIL = frozenset(
