@@ -56,7 +56,7 @@ def _parse_func(parser: Parser) -> func.FuncOp:
             position,
             parser.pos,
         )
-    outputs = _parse_outputs(parser)
+    outputs = parse_outputs(parser)
     attributes = parser.parse_optional_attr_dict_with_keyword(
         ("sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs")
     )
@@ -95,7 +95,7 @@ def _parse_input(parser: Parser) -> _Input:
     return argument, type, attributes
 
 
-def _parse_outputs(parser: Parser) -> list[tuple[Attribute, dict[str, Attribute]]]:
+def parse_outputs(parser: Parser) -> list[tuple[Attribute, dict[str, Attribute]]]:
     """Reads `-> type` or `-> (type {attributes}, ...)`, if it is there."""
     if parser.parse_optional_punctuation("->") is None:
         return []

@@ -44,6 +44,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.func import parse_outputs
 from xtile.dialects.gpu.attributions import (
     attribute_array,
     dictionary_of,
@@ -158,7 +159,7 @@ class FuncOp(IRDLOperation):
     def parse(cls, parser: Parser) -> FuncOp:
         name = parser.parse_symbol_name().data
         arguments = parse_arguments(parser)
-        results = _parse_results(parser)
+        results = parse_outputs(parser)
         workgroup = parse_attributions(parser, "workgroup")
         private = parse_attributions(parser, "private")
         kernel = parser.parse_optional_keyword("kernel") is not None
@@ -291,17 +292,6 @@ def verify_launch_size(name: str, sizes: Attribute | None) -> None:
 
 def _sizes(sizes: Sequence[int] | None) -> DenseArrayBase[I32] | None:
     return None if sizes is None else DenseArrayBase.from_list(i32, sizes)
-
-
-def _parse_results(parser: Parser) -> list[tuple[Attribute, dict[str, Attribute]]]:
-    """Reads `-> type` or `-> (type {attributes}, ...)`, if it is there."""
-    if parser.parse_optional_punctuation("->") is None:
-        return []
-    results = parser.parse_optional_comma_separated_list(
-        parser.Delimiter.PAREN,
-        lambda: (parser.parse_type(), parser.parse_optional_dictionary_attr_dict()),
-    )
-    return [(parser.parse_type(), {})] if results is None else list(results)
 
 
 def _print_results(
