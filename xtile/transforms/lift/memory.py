@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
-    ComplexType,
     DenseArrayBase,
     IndexType,
     MemRefType,
@@ -20,7 +19,6 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import (
-    ComplexPart,
     MemoryOrder,
     MemoryOrderAttr,
     MemoryScope,
@@ -30,6 +28,7 @@ from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memref.views import ReinterpretCastOp
+from xtile.rewrite.complex_memory import part_view, part_views
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import is_local, kept_dimensions, layout_of, mixed
@@ -61,22 +60,6 @@ def accessed(
     if widening.divergence.of(memory):
         raise widening.kernel.error(_DIFFERS)
     return widening.kernel.value(memory), given
-
-
-def _part_views(kernel: TileEmitter, memory: SSAValue) -> list[SSAValue]:
-    """The memory of each part of the numbers in memory; that of real numbers is itself."""
-    if not isinstance(element_type(memory), ComplexType):
-        return [memory]
-    return [part_view(kernel, memory, part) for part in ComplexPart]
-
-
-def part_view(kernel: TileEmitter, memory: SSAValue, part: ComplexPart) -> SSAValue:
-    """The memory of one part of the complex numbers in memory."""
-    return kernel.shared(
-        (ComplexPartOp, memory, part),
-        (memory,),
-        lambda: kernel.emit(ComplexPartOp(memory, part)).result,
-    )
 
 
 def _axes(indices: Sequence[Where]) -> Axes:
@@ -112,7 +95,7 @@ def load(operation: memref.LoadOp, widening: Widening) -> None:
     memory, at = accessed(widening, source, indices)
     mask = _mask(widening, axes)
     parts: list[SSAValue] = []
-    for view in _part_views(kernel, memory):
+    for view in part_views(kernel, memory):
         type_ = with_shape(element_type(view), widening.shape(axes))
         padding = None if mask is None else kernel.constant(0, type_)
         parts.append(
@@ -140,7 +123,7 @@ def _load_if_executed(operation: memref.LoadOp, widening: Widening) -> None:
         return
     memory, at = accessed(widening, operation.memref, operation.indices)
     indices = [index for index in at if not isinstance(index, Wide)]
-    types = [element_type(view) for view in _part_views(kernel, memory)]
+    types = [element_type(view) for view in part_views(kernel, memory)]
 
     def loaded() -> Sequence[SSAValue]:
         value = kernel.load(memory, indices)
@@ -179,7 +162,7 @@ def store(operation: memref.StoreOp, widening: Widening) -> None:
         return
     mask = _mask(widening, axes)
     parts = widening.aligned(wide, axes).parts
-    for part, view in zip(parts, _part_views(kernel, memory), strict=True):
+    for part, view in zip(parts, part_views(kernel, memory), strict=True):
         kernel.emit(
             ScatterStoreOp.build(
                 operands=[
@@ -234,7 +217,7 @@ def _update(
                 },
             )
         ).result
-        for part, view in zip(wide.parts, _part_views(kernel, memory), strict=True)
+        for part, view in zip(wide.parts, part_views(kernel, memory), strict=True)
     ]
     widening.define(result, Wide(tuple(parts), axes))
 

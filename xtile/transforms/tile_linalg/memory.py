@@ -8,7 +8,6 @@ from typing import Any, cast
 from xdsl.dialects import vector
 from xdsl.dialects.builtin import (
     AffineMapAttr,
-    ComplexType,
     DenseArrayBase,
     VectorType,
     i64,
@@ -16,30 +15,14 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
-from xtile.dialects.core.attributes import AtomicKind, ComplexPart
-from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.attributes import AtomicKind
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.shared_attributes import truth_attribute
+from xtile.rewrite.complex_memory import part_views
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.tiles import Tile, part_of
-
-
-def part_views(kernel: Kernel, memory: SSAValue) -> list[SSAValue]:
-    """The memory of each part of the numbers in memory; that of real numbers is itself."""
-    if not isinstance(element_type(memory), ComplexType):
-        return [memory]
-    return [part_view(kernel, memory, part) for part in ComplexPart]
-
-
-def part_view(kernel: Kernel, memory: SSAValue, part: ComplexPart) -> SSAValue:
-    """The memory of one part of the complex numbers in memory."""
-    return kernel.shared(
-        (ComplexPartOp, memory, part),
-        (memory,),
-        lambda: kernel.emit(ComplexPartOp(memory, part)).result,
-    )
 
 
 def read(

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.attributes import ComplexPart
-from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, I32, INDEX, CoopmatrixType
 from xtile.dialects.tensorlang.verifier.constants import attribute_value
+from xtile.rewrite.complex_memory import part_views
 from xtile.rewrite.rebuilder import Rebuilder, Rule, Rules
 from xtile.translate.tensorlang_to_core import cooperative_matrix, matrix_access
 from xtile.translate.tensorlang_to_core.arithmetic import combine
@@ -97,17 +96,8 @@ def define_flat(r: Rebuilder, old: Sequence[SSAValue], new: Sequence[SSAValue]) 
 # Memory
 
 
-def _part_of(r: Rebuilder, memref: SSAValue, part: ComplexPart) -> SSAValue:
-    """The memory of the real or the imaginary parts of a translated memref."""
-    return r.shared(
-        (ComplexPartOp, memref, part),
-        (memref,),
-        lambda: r.emit(ComplexPartOp(memref, part)).result,
-    )
-
-
 def _views(r: Rebuilder, memref: SSAValue) -> list[SSAValue]:
-    return [_part_of(r, r.value(memref), part) for part in ComplexPart]
+    return part_views(r, r.value(memref))
 
 
 def _load(operation: ops.CooperativeMatrixLoadOp, r: Rebuilder) -> None:

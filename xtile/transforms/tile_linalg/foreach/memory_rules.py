@@ -31,6 +31,7 @@ from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.rewrite.complex_memory import part_view, part_views
 from xtile.rewrite.emitter import AnyMemRef, element_type
 from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg import memory as blocks
@@ -99,7 +100,7 @@ def _gather(trip: Trip, elements: Elements) -> Tile:
                 result_types=[type_],
             )
         ).result
-        for view in blocks.part_views(kernel, elements.memory)
+        for view in part_views(kernel, elements.memory)
     ]
     return Tile(tuple(parts), element, trip.shape)
 
@@ -191,7 +192,7 @@ def complex_part(operation: ComplexPartOp, trip: Trip) -> None:
     if view is None:
         copy(operation, trip.kernel)
         return
-    parts = blocks.part_view(trip.kernel, view.memory, operation.part.data)
+    parts = part_view(trip.kernel, view.memory, operation.part.data)
     trip.views[operation.result] = replace(view, memory=parts)
 
 
@@ -214,7 +215,7 @@ def _has_all_axes(trip: Trip, block: Block) -> bool:
 
 def _scatter(trip: Trip, tile: Tile, elements: Elements) -> None:
     kernel = trip.kernel
-    views = blocks.part_views(kernel, elements.memory)
+    views = part_views(kernel, elements.memory)
     for part, view in zip(tile.parts, views, strict=True):
         kernel.emit(
             ScatterOp.build(
@@ -262,7 +263,7 @@ def _update(
 
 def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elements) -> Tile:
     kernel = trip.kernel
-    views = blocks.part_views(kernel, elements.memory)
+    views = part_views(kernel, elements.memory)
     *common, last = elements.indices
     positions = elements.positions
     if constant_of(last) != 0:
@@ -291,7 +292,7 @@ def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Til
     checked = [i for i, inside in enumerate(block.is_inside) if not inside]
     at = [kernel.as_value(index) for index in block.indices]
     parts: list[SSAValue] = []
-    for part, view in zip(tile.parts, blocks.part_views(kernel, block.memory), strict=True):
+    for part, view in zip(tile.parts, part_views(kernel, block.memory), strict=True):
         operation = AtomicUpdateOp.build(
             operands=[part, view, at],
             result_types=[part.type],
