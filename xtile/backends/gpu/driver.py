@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
+from xtile.arguments.errors import DeviceError
 from xtile.backends.parameters import Slot
 
 Size3 = tuple[int, int, int]
@@ -23,6 +25,18 @@ class GpuDevice(Protocol):
     def chip(self) -> str | None:
         """The architecture that kernels are compiled for; None if there is none."""
         ...
+
+
+DeviceT = TypeVar("DeviceT", bound=GpuDevice)
+
+
+def usable(find_devices: Callable[[], Sequence[DeviceT]]) -> tuple[DeviceT, ...]:
+    """The GPUs that kernels can be compiled for; none where there is no driver."""
+    try:
+        devices = find_devices()
+    except DeviceError:
+        return ()
+    return tuple(device for device in devices if device.chip is not None)
 
 
 class GpuError(Exception):

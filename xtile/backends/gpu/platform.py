@@ -9,7 +9,7 @@ from typing import Any
 from xtile.arguments.signature import Signature
 from xtile.backends.cache import Cache
 from xtile.backends.compiler import Compiler
-from xtile.backends.gpu.driver import GpuDevice
+from xtile.backends.gpu.driver import GpuDevice, usable
 from xtile.backends.gpu.session import Session
 from xtile.backends.machine_code import CodeFormat, KernelInterface, MachineCode, Promises
 from xtile.text.source import Source
@@ -35,13 +35,7 @@ class Platform:
 
     def available_devices(self) -> Sequence[GpuDevice]:
         """The GPUs that kernels can be compiled for; none where there is no driver."""
-        from xtile.arguments.errors import DeviceError
-
-        try:
-            devices = self.find_devices()
-        except DeviceError:
-            return ()
-        return tuple(device for device in devices if device.chip is not None)
+        return usable(self.find_devices)
 
 
 @dataclass(frozen=True)

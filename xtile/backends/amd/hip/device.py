@@ -12,7 +12,7 @@ from functools import cache
 
 from xtile.arguments.errors import DeviceError
 from xtile.backends.amd.hip.driver import load_driver
-from xtile.backends.gpu.driver import GpuError
+from xtile.backends.gpu.driver import GpuError, usable
 from xtile.backends.gpu.platform import Platform
 from xtile.backends.gpu.session import Session
 from xtile.backends.machine_code import HSACO
@@ -104,11 +104,7 @@ def _text(data: bytes, offset: int) -> str:
 
 def available_devices() -> tuple[HipDevice, ...]:
     """The GPUs that kernels can be compiled for; none where there is no driver."""
-    try:
-        devices = find_devices()
-    except DeviceError:
-        return ()
-    return tuple(device for device in devices if device.chip is not None)
+    return usable(find_devices)
 
 
 @cache

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from xtile.arguments.errors import DeviceError
+from xtile.backends.gpu.driver import usable
 from xtile.backends.nvidia.cuda.driver import CudaError, load_driver
 from xtile.targets import NVIDIA
 
@@ -108,8 +109,4 @@ def _device(ordinal: int, version: int) -> CudaDevice:
 
 def available_devices() -> tuple[CudaDevice, ...]:
     """The GPUs that kernels can be compiled for; none where there is no driver."""
-    try:
-        devices = find_devices()
-    except DeviceError:
-        return ()
-    return tuple(device for device in devices if device.chip is not None)
+    return usable(find_devices)
