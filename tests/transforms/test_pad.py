@@ -104,7 +104,7 @@ CASES = {
         vector.store %sum, %B[%c1, %c0] : memref<?x?xf32>, vector<5xf32>
         %small = vector.multi_reduction <minnumf>, %v, %zero [0, 1] : vector<5x9xf32> to f32
         memref.store %small, %B[%c2, %c0] : memref<?x?xf32>
-        %product = vector.reduction <mul>, %sum : vector<5xf32> into f32
+        %product = vector.reduction <mul>, %max : vector<9xf32> into f32
         memref.store %product, %B[%c2, %c1] : memref<?x?xf32>
     """,
     "scans": f"""

@@ -35,6 +35,15 @@ def test_kernels(language: str, number: int) -> None:
         assert not said_of(module, NEWEST, chip)
 
 
+def test_a_loop_that_begins_with_what_it_loads_ahead() -> None:
+    # Two operands are loaded ahead, and the first operation of the loop is one of the loads.
+    seed = 3935894104
+    kernel = KERNELS["triton"](seed)
+    module, _ = with_layouts(kernel, seed)
+    assert str(module).count("ttg.local_alloc") == 2
+    check(kernel, module)
+
+
 def test_loops_in_loops_give_what_they_carry() -> None:
     # What uses the result of the outer loop asks for another layout than the loop carries.
     seed = 2982312515

@@ -91,7 +91,7 @@ def _load_ahead(turns: Turns, staged: Staged) -> None:
     for use in staged.uses:
         _read(turns, use, allocation)
     _write(turns, ahead, staged, allocation, turns.end)
-    Rewriter.erase_op(staged.load)
+    turns.erase(staged.load)
     turns.insert_after(LocalDeallocOp(allocation))
 
 
@@ -161,7 +161,7 @@ def _copy_ahead(turns: Turns, copied: Sequence[Staged]) -> None:
         for use in staged.uses:
             part = _part(turns, staged, allocation, half, InsertPoint.before(use))
             Rewriter.replace_op(use, LocalLoadOp(part, use.result.type, done))
-        Rewriter.erase_op(staged.load)
+        turns.erase(staged.load)
         turns.insert_after(LocalDeallocOp(allocation))
     _hand_on(turns, [zero, *first], [following, *after])
 

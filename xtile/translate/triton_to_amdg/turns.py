@@ -83,6 +83,14 @@ class Turns:
         Rewriter.insert_op(operation, point)
         return operation.results[0]
 
+    def erase(self, operation: Operation) -> None:
+        """Erases an operation of the loop, of which the first one tells where the top ends."""
+        if operation is self._first_operation:
+            following = operation.next_op
+            assert following is not None, "a terminator stands behind it"
+            self._first_operation = following
+        Rewriter.erase_op(operation)
+
     def insert_after(self, operation: Operation) -> None:
         """Inserts an operation behind the loop."""
         operation.location = self.loop.location
