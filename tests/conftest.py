@@ -63,7 +63,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Lets options say what the environment says otherwise."""
+    """Lets options say what the environment says otherwise.
+
+    What checks ports in this process draws its inputs from the seed of the tests.
+    """
+    for module in (agreement, port_command):
+        setattr(module, "fresh_seed", lambda: fresh_random().getrandbits(32))  # noqa: B010
     given = config.getoption("--triton-all")
     if given:
         os.environ[RELEASES_VARIABLE] = given
@@ -87,15 +92,6 @@ def _cache_of_the_tests() -> Iterator[None]:  # pyright: ignore[reportUnusedFunc
         del os.environ[DIRECTORY_VARIABLE]
     else:
         os.environ[DIRECTORY_VARIABLE] = before
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _seeds_of_checks() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
-    """What checks ports in this process draws its inputs from the seed of the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (agreement, port_command):
-            patch.setattr(module, "fresh_seed", lambda: fresh_random().getrandbits(32))
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
