@@ -201,8 +201,8 @@ def _make_parser() -> argparse.ArgumentParser:
             "compile",
             help="compile kernels for a device",
             description="Compile kernels to a file that runs on a device without their source: a "
-            "cubin for NVIDIA's GPUs or an hsaco for AMD's, with a sidecar that holds the "
-            "signatures, or SPIR-V.",
+            "cubin for NVIDIA's GPUs, an hsaco for AMD's or SPIR-V, with a sidecar that holds the "
+            "signatures, or bytecode of CUDA Tile IR.",
             epilog=_COMPILE_EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -454,7 +454,9 @@ def _add_compile(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kernel", help=f"{_KERNEL_HELP}, or a cubin or an hsaco with its sidecar")
+    parser.add_argument(
+        "kernel", help=f"{_KERNEL_HELP}, or a cubin, an hsaco or SPIR-V with its sidecar"
+    )
     parser.add_argument(
         "--entry",
         metavar="NAME",

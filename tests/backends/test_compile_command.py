@@ -12,6 +12,7 @@ import pytest
 import xtile
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
 from xtile.backends.intel.compilation import compile_program
+from xtile.backends.intel.files import read_spirv
 from xtile.backends.intel.opencl import setup
 from xtile.backends.intel.opencl.setup import available_devices
 from xtile.backends.machine_code import CUBIN
@@ -75,8 +76,9 @@ def test_one_kernel() -> None:
 
 def test_spirv() -> None:
     assert main(["compile", "k.ir", "-o", "k.spv", "--chip", "pvc"]) == 0
-    program = compile_program(xtile.parse(KERNELS), for_spirv(INTEL.chips["pvc"]))
+    program = compile_program(xtile.parse(KERNELS), for_spirv(INTEL.chips["pvc"]), may_wrap=True)
     assert Path("k.spv").read_bytes() == program.spirv
+    assert read_spirv("k.spv").program == program
 
 
 def test_spirv_is_for_the_device_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,8 +67,9 @@ def compile(
     Args:
         kernel: A module, or a path or a text that `parse` reads.
         output: The file. Its name ends with `.cubin` for machine code of NVIDIA's GPUs, beside
-            which a sidecar with the signatures is written; with `.hsaco` for that of AMD's, with a
-            sidecar, too; with `.tileirbc` for bytecode of CUDA Tile IR; or with `.spv` for SPIR-V.
+            which a sidecar with the signatures is written; with `.hsaco` for that of AMD's or
+            with `.spv` for SPIR-V, with a sidecar, too; or with `.tileirbc` for bytecode of CUDA
+            Tile IR.
         chip: The architecture; None is that of the device here, or `sm_90` for NVIDIA's GPUs,
             `gfx942` for AMD's and `pvc` for SPIR-V where there is none. A kernel of Triton that
             has layouts is for the chip that it names.
@@ -87,8 +88,8 @@ def compile(
         exact: Whether products of f32 stay fused multiply-adds where a chip of NVIDIA's has faster
             products of parts of them.
         launch_checks: Whether the code may rely on what each launch checks by the sidecar, as those
-            of xtile do: that offsets do not wrap around, for example. Only machine code has a
-            sidecar.
+            of xtile do: that offsets do not wrap around, for example. Bytecode of
+            CUDA Tile IR has no sidecar.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:
@@ -109,7 +110,7 @@ def compile(
     if launch_checks and not path.endswith(_HAS_SIDECAR):
         raise OptionError(
             f"{path}: no file beside it would say what launches check; expected "
-            f"{' or '.join(_HAS_SIDECAR)}"
+            f"one of {', '.join(_HAS_SIDECAR)}"
         )
     options = _Options(
         chip, level, warps, stages, through, build_seconds, may_overlap, exact, launch_checks
@@ -173,15 +174,21 @@ def _nvidia_chip(chip: str | None) -> str:
 
 
 def _write_spirv(module: ModuleOp, path: str, options: _Options, diagnostics: Diagnostics) -> None:
+    from xtile.arguments.kernel import signatures_of
     from xtile.backends.intel.compiler import compile_kernels
+    from xtile.backends.intel.files import SpirvFile, write_spirv
     from xtile.targets.lanes import for_spirv
 
     target = for_spirv(find_target(_intel_chip(options.chip)))
-    # No file beside SPIR-V says what a launch must check.
+    signatures = signatures_of(module, may_overlap=options.may_overlap)
     program = compile_kernels(
-        module, target, diagnostics, may_overlap=options.may_overlap, may_wrap=True
+        module,
+        target,
+        diagnostics,
+        may_overlap=options.may_overlap,
+        may_wrap=not options.launch_checks,
     )
-    Path(path).write_bytes(program.spirv)
+    write_spirv(path, SpirvFile(program, target.name, signatures))
 
 
 def _intel_chip(chip: str | None) -> str:
@@ -244,7 +251,7 @@ def _amd_chip(module: ModuleOp) -> str:
     return own if own is not None and own in AMD.chips else AMD.default
 
 
-_HAS_SIDECAR = (".cubin", ".hsaco")
+_HAS_SIDECAR = (".cubin", ".hsaco", ".spv")
 
 _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] = {
     ".cubin": _write_cubin,

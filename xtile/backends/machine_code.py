@@ -1,4 +1,4 @@
-"""Kernels as machine code of a GPU, and what a launch must know of them beside their signatures."""
+"""Compiled kernels, and what a launch of machine code must know of them beside their signatures."""
 
 from __future__ import annotations
 
@@ -8,27 +8,24 @@ from dataclasses import dataclass
 from xtile.arguments.calling_convention import DIVISIBLE_BY
 from xtile.arguments.launch_checks import LaunchCheck
 from xtile.arguments.signature import Signature
-from xtile.targets import AMD, NVIDIA, Vendor
+from xtile.targets import AMD, INTEL, NVIDIA, Vendor
 
 
 @dataclass(frozen=True)
 class CodeFormat:
-    """A kind of files with machine code.
+    """A kind of files with compiled kernels.
 
     Attributes:
         name: What messages call one.
-        vendor: Whose GPUs it is for.
-        machine: The number by which ELF knows them.
+        vendor: Whose devices it is for.
+        extension: How the names of its files end.
+        machine: The number by which ELF knows the devices; None for what is no ELF file.
     """
 
     name: str
     vendor: Vendor
-    machine: int
-
-    @property
-    def extension(self) -> str:
-        """How the names of its files end."""
-        return f".{self.name}"
+    extension: str
+    machine: int | None = None
 
     @property
     def an(self) -> str:
@@ -36,15 +33,16 @@ class CodeFormat:
         return f"an {self.name}" if self.name.startswith("h") else f"a {self.name}"
 
 
-CUBIN = CodeFormat("cubin", NVIDIA, 190)
-HSACO = CodeFormat("hsaco", AMD, 224)
+CUBIN = CodeFormat("cubin", NVIDIA, ".cubin", 190)
+HSACO = CodeFormat("hsaco", AMD, ".hsaco", 224)
+SPV = CodeFormat("SPIR-V module", INTEL, ".spv")
 
-FORMATS = (CUBIN, HSACO)
+FORMATS = (CUBIN, HSACO, SPV)
 """The kinds of files that there are. Source of the numbers: LLVM 22, `BinaryFormat/ELF.h`."""
 
 
 def format_of(path: str) -> CodeFormat | None:
-    """The kind of a file, as its name tells it; None for what is no machine code."""
+    """The kind of a file, as its name tells it; None for what is no compiled kernel."""
     return next((each for each in FORMATS if path.endswith(each.extension)), None)
 
 

@@ -1,11 +1,11 @@
-"""The file beside machine code that says what a launch must know of its kernels.
+"""The file beside compiled kernels that says what a launch must know of them.
 
 With it a cubin runs on a computer that has neither the kernel's source nor the assembler, and so
-does an hsaco. It is JSON, `k.cubin.json` for `k.cubin`:
+do an hsaco and SPIR-V. It is JSON, `k.cubin.json` for `k.cubin`:
 
 | field | what it holds |
 |---|---|
-| `format`, `version` | "xtile cubin" or "xtile hsaco", and 3 |
+| `format`, `version` | "xtile cubin", "xtile hsaco" or "xtile spv", and 3 |
 | `xtile`, `tool` | what compiled and what assembled it |
 | `chip` | the architecture |
 | `sha256` | the checksum of the machine code, in hexadecimal digits |
@@ -19,7 +19,8 @@ the numbers of those that the kernel writes to, `checks` what it relies on that 
 (docs/core-form.md, "Launch checks"). `slots` are offset and size of each parameter of the
 machine code, `0:4 8:8`, which follow from the types.
 
-A launch is `threads` of a block, its `shared` memory in bytes, and `scratch`, pointers that the
+A launch of SPIR-V is what `xtile.backends.intel.files` says. One of machine code is `threads` of a
+block, its `shared` memory in bytes, and `scratch`, pointers that the
 machine code takes behind its parameters: to `size` bytes for each program, with an `alignment`.
 The grid counts programs, one for each work-group of the source. `heap` are the bytes that a tile
 block allocates while it runs, and `hints` what the source told the assembler. `divisors` are what
@@ -31,8 +32,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -41,7 +43,7 @@ from xtile import __version__
 from xtile.arguments.signature import Signature
 from xtile.arguments.signature_words import signature_of_words, signature_words
 from xtile.backends.elf import find_damage
-from xtile.backends.machine_code import CodeFormat, KernelInterface, MachineCode, Scratch
+from xtile.backends.machine_code import SPV, CodeFormat, KernelInterface, MachineCode, Scratch
 from xtile.backends.parameters import conventions_of, slots_of
 from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
@@ -71,24 +73,56 @@ def write_machine_code(path: str | os.PathLike[str], made: MachineCode) -> None:
 
 def encode(made: MachineCode) -> str:
     """The text of the sidecar of machine code."""
-    kernels = [
-        {
-            **signature_words(signature),
-            "slots": _slots(signature),
-            **_launch_words(made.kernels.get(name, KernelInterface())),
-        }
-        for name, signature in made.signatures.items()
-    ]
+    launches = {
+        name: _launch_words(made.kernels.get(name, KernelInterface())) for name in made.signatures
+    }
+    described = Described(made.chip, made.tool, made.signatures, launches)
+    return description(described, made.code, made.format)
+
+
+@dataclass(frozen=True)
+class Described:
+    """What the sidecar of each kind of files says.
+
+    Attributes:
+        chip: The architecture.
+        tool: What made the file.
+        signatures: Those of the kernels, by name.
+        launches: What else a launch must know of each kernel, in words of the kind's own.
+        options: What it must know of the whole file, likewise.
+    """
+
+    chip: str
+    tool: str
+    signatures: Mapping[str, Signature]
+    launches: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def description(described: Described, code: bytes, kind: CodeFormat) -> str:
+    """The text of the sidecar of a file."""
     words = {
-        "format": f"xtile {made.format.name}",
+        "format": _name(kind),
         "version": _VERSION,
         "xtile": __version__,
-        "tool": made.tool,
-        "chip": made.chip,
-        "sha256": sha256(made.code).hexdigest(),
-        "kernels": kernels,
+        "tool": described.tool,
+        "chip": described.chip,
+        "sha256": sha256(code).hexdigest(),
+        **described.options,
+        "kernels": [
+            {
+                **signature_words(signature),
+                "slots": _slots(signature),
+                **described.launches[name],
+            }
+            for name, signature in described.signatures.items()
+        ],
     }
     return json.dumps(words, indent=1) + "\n"
+
+
+def _name(kind: CodeFormat) -> str:
+    return f"xtile {kind.extension.removeprefix('.')}"
 
 
 def _launch_words(interface: KernelInterface) -> dict[str, Any]:
@@ -122,7 +156,8 @@ def read_code(path: str | os.PathLike[str], kind: CodeFormat) -> bytes:
     """
     source = source_from_path(path, is_binary=True)
     code = source.data or b""
-    damage = find_damage(code, kind)
+    # SPIR-V was checked as it was read.
+    damage = None if kind is SPV else find_damage(code, kind)
     if damage is not None:
         raise _error(source, damage)
     return code
@@ -150,43 +185,75 @@ def decode(source: Source, code: bytes, kind: CodeFormat) -> MachineCode:
     Raises:
         DiagnosticError: It is damaged, or of other machine code.
     """
-    words, expected = _read_json(source), f"xtile {kind.name}"
+    with damage_located(source):
+        described = read_description(source, code, kind)
+        kernels = {name: _interface(words) for name, words in described.launches.items()}
+        return MachineCode(
+            code, described.chip, described.tool, described.signatures, kernels, kind
+        )
+
+
+def read_description(source: Source, code: bytes, kind: CodeFormat) -> Described:
+    """What a sidecar says of a file; `launches` and `options` have all of its words.
+
+    Raises:
+        AttributeError, IndexError, KeyError, TypeError: It is damaged; `damage_located` tells.
+        DiagnosticError: It is damaged, or of another file.
+    """
+    words, expected = _read_json(source), _name(kind)
     if words.get("format") != expected or words.get("version") != _VERSION:
         raise _error(
             source, f'expected a file with "format": "{expected}" and "version": {_VERSION}'
         )
     if words.get("sha256") != sha256(code).hexdigest():
         raise _error(source, f"it describes another {kind.name}: the checksum sha256 differs")
+    signatures = _read_kernels(source, words["kernels"])
+    launches = {str(kernel["name"]): kernel for kernel in words["kernels"]}
+    return Described(str(words["chip"]), str(words["tool"]), signatures, launches, words)
+
+
+@contextmanager
+def damage_located(source: Source) -> Generator[None]:
+    """Makes what goes wrong with the words of a sidecar an error at the sidecar.
+
+    Raises:
+        DiagnosticError: Something is missing, or is not what it must be.
+    """
     try:
-        signatures = _read_kernels(source, words["kernels"])
-        kernels = {str(kernel["name"]): _interface(kernel) for kernel in words["kernels"]}
-        return MachineCode(code, str(words["chip"]), str(words["tool"]), signatures, kernels, kind)
+        yield
     # What is missing, or no list or object where there must be one.
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         raise _error(source, f"it is damaged: {_reason(error)}") from None
 
 
-def _interface(words: dict[str, Any]) -> KernelInterface:
+def _interface(words: Mapping[str, Any]) -> KernelInterface:
     return KernelInterface(
         str(words["hints"]),
-        _number(words, "heap"),
-        threads=_number(words, "threads", least=1),
-        shared=_number(words, "shared"),
+        number(words, "heap"),
+        threads=number(words, "threads", least=1),
+        shared=number(words, "shared"),
         scratch=tuple(
-            Scratch(_number(each, "size"), _number(each, "alignment", least=1))
+            Scratch(number(each, "size"), number(each, "alignment", least=1))
             for each in words["scratch"]
         ),
-        divisors=_numbers(words, "divisors", least=1),
-        in_reach=_numbers(words, "in_reach"),
+        divisors=numbers(words, "divisors", least=1),
+        in_reach=numbers(words, "in_reach"),
     )
 
 
-def _number(words: dict[str, Any], name: str, least: int = 0) -> int:
+def number(words: Mapping[str, Any], name: str, least: int = 0) -> int:
+    """A number of a sidecar.
+
+    Raises:
+        KeyError: It is missing.
+        TypeError: It is none, or less than `least`.
+    """
     return _checked(words[name], name, least)
 
 
-def _numbers(words: dict[str, Any], name: str, least: int = 0) -> tuple[int, ...]:
-    return tuple(_checked(number, name, least) for number in words[name])
+def numbers(words: Mapping[str, Any], name: str, least: int = 0) -> tuple[int, ...]:
+    """Numbers of a sidecar; the errors are those of `number`."""
+    return tuple(_checked(each, name, least) for each in words[name])
 
 
 def _checked(number: object, name: str, least: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError
@@ -15,9 +15,12 @@ from xtile.arguments.launch_checks import first_failing
 from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.opencl.setup import find
+from xtile.backends.machine_code import SPV, format_of
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.launch.executable import Grid, Kernel, Launch, LaunchResult
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.files import source_from_path
+from xtile.text.source import Source
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -70,7 +73,10 @@ class OpenclExecutable:
         from xtile.backends.overlaps import suited
 
         reason = (
-            "nothing says that its SPIR-V was compiled for arguments that overlap; leave the "
+            "its SPIR-V was not compiled for arguments that overlap; compile it again with "
+            "--may-overlap"
+            if self.kernel.binary is None
+            else "nothing says that its SPIR-V was compiled for arguments that overlap; leave the "
             "binary out, and xtile compiles the kernel for them"
         )
         return suited(self, self.for_overlaps, arguments, reason)
@@ -186,6 +192,9 @@ def _load(
     from xtile.backends.intel.compiler import compiler_for
     from xtile.launch.compiled import choose_kernel, compile_text, compiled_for, show, text_of
 
+    path = _path_with_sidecar(kernel)
+    if path is not None:
+        return _from_file(kernel, path, device, queue)
     text = text_of(kernel)
     compiler = compiler_for(device.target, may_overlap=may_overlap, may_wrap=may_wrap)
     for_overlaps = for_wrapping = for_plain_chip = None
@@ -219,6 +228,47 @@ def _load(
 
 _PLAIN_CHIP = "cpu"
 """The chip that every CPU is, whatever units it has beside."""
+
+
+def _path_with_sidecar(kernel: Kernel) -> str | None:
+    """The path of SPIR-V beside which a sidecar lies, if a kernel is given as such."""
+    from xtile.backends.sidecar import sidecar_path
+
+    source: Any = kernel.source
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = os.fspath(cast("str | os.PathLike[str]", source))
+    is_file = "\n" not in path and format_of(path) is SPV
+    return path if is_file and sidecar_path(path).exists() else None
+
+
+def _from_file(
+    kernel: Kernel, path: str, device: OpenclDevice, queue: cl.CommandQueue
+) -> OpenclExecutable:
+    """SPIR-V with its sidecar, which needs no source.
+
+    Raises:
+        ArgumentError: There is no such kernel, or a binary is given, too.
+        DiagnosticError: A file is damaged, or of other SPIR-V, or for another chip.
+    """
+    from xtile.backends.intel.files import read_spirv, sidecar_text
+    from xtile.launch.compiled import Compiled, choose_kernel
+
+    if kernel.binary is not None:
+        raise ArgumentError("SPIR-V is given as the kernel; leave the binary out")
+    made = read_spirv(path)
+    chosen = device.as_chip(made.chip)
+    if chosen is None:
+        message = (
+            f"the {SPV.name} is for {made.chip}, but the device {device} is "
+            f"{device.target.name}; compile it again with --chip {device.target.name}"
+        )
+        found = Diagnostic(Severity.ERROR, message, Source(path, ""), None)
+        raise DiagnosticError([found])
+    key = make_key("binary", data=made.program.spirv, sidecar=sidecar_text(made))
+    compiled = Compiled(made.program, made.signatures, [], [])
+    signature = choose_kernel(made.signatures, [], kernel.entry)
+    return OpenclExecutable(kernel, signature, key, compiled, chosen, queue, None)
 
 
 def _with_binary(text: Text, data: bytes, name: str, entry: str | None) -> Compiled[Program]:
