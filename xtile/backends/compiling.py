@@ -88,8 +88,8 @@ def compile(
         exact: Whether products of f32 stay fused multiply-adds where a chip of NVIDIA's has faster
             products of parts of them.
         launch_checks: Whether the code may rely on what each launch checks by the sidecar, as those
-            of xtile do: that offsets do not wrap around, for example. Bytecode of
-            CUDA Tile IR has no sidecar.
+            of xtile do: that offsets do not wrap around, for example. Bytecode of CUDA Tile IR has
+            no sidecar.
         diagnostics: Collects warnings and remarks. Without it, warnings are Python warnings.
 
     Raises:

@@ -20,12 +20,11 @@ the numbers of those that the kernel writes to, `checks` what it relies on that 
 machine code, `0:4 8:8`, which follow from the types.
 
 A launch of SPIR-V is what `xtile.backends.intel.files` says. One of machine code is `threads` of a
-block, its `shared` memory in bytes, and `scratch`, pointers that the
-machine code takes behind its parameters: to `size` bytes for each program, with an `alignment`.
-The grid counts programs, one for each work-group of the source. `heap` are the bytes that a tile
-block allocates while it runs, and `hints` what the source told the assembler. `divisors` are what
-the code relies on to divide each of its parameters, and `in_reach` the numbers of those whose
-memory ends below 2 GB.
+block, its `shared` memory in bytes, and `scratch`, pointers that the machine code takes behind its
+parameters: to `size` bytes for each program, with an `alignment`. The grid counts programs, one for
+each work-group of the source. `heap` are the bytes that a tile block allocates while it runs, and
+`hints` what the source told the assembler. `divisors` are what the code relies on to divide each of
+its parameters, and `in_reach` the numbers of those whose memory ends below 2 GB.
 """
 
 from __future__ import annotations
@@ -67,8 +66,17 @@ def write_machine_code(path: str | os.PathLike[str], made: MachineCode) -> None:
     Raises:
         OSError: A file cannot be written.
     """
-    Path(path).write_bytes(made.code)
-    sidecar_path(path).write_text(encode(made), encoding="utf-8")
+    write_both(path, made.code, encode(made))
+
+
+def write_both(path: str | os.PathLike[str], code: bytes, text: str) -> None:
+    """Writes a file, and the text of its sidecar.
+
+    Raises:
+        OSError: A file cannot be written.
+    """
+    Path(path).write_bytes(code)
+    sidecar_path(path).write_text(text, encoding="utf-8")
 
 
 def encode(made: MachineCode) -> str:

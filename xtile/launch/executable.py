@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.signature import Signature
@@ -90,6 +90,15 @@ class Kernel:
     diagnostics: Diagnostics | None = None
     build_seconds: float | None = None
     binary: str | os.PathLike[str] | None = None
+
+    @property
+    def path(self) -> str | None:
+        """The path of the file that it is given as; None for a text, a module or a folder."""
+        source: Any = self.source
+        if not isinstance(source, str | os.PathLike):
+            return None
+        path = os.fspath(cast("str | os.PathLike[str]", source))
+        return None if "\n" in path or os.path.isdir(path) else path
 
 
 class Executable(Protocol):

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature, choose_entry
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.compiler import Compiler
 from xtile.backends.gpu.platform import Assembly, Variant
-from xtile.backends.machine_code import MachineCode, format_of
+from xtile.backends.machine_code import SPV, MachineCode, format_of
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.backends.sidecar import (
     SIDECAR,
@@ -60,19 +60,11 @@ _files: RecentlyUsed[tuple[str, CompiledKernels]] = RecentlyUsed(TEXTS)
 """What files became that have not changed since, so that they need not be read."""
 
 
-def _path_of(kernel: Kernel) -> str | None:
-    """The path of the file that a kernel is given as; None for a text, a module or a folder."""
-    source = kernel.source
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = os.fspath(cast("str | os.PathLike[str]", source))
-    return None if "\n" in path or os.path.isdir(path) else path
-
-
 def _code_path(kernel: Kernel) -> str | None:
     """The path of a file with machine code that a kernel is given as."""
-    path = _path_of(kernel)
-    return path if path is not None and format_of(path) is not None else None
+    path = kernel.path
+    kind = None if path is None else format_of(path)
+    return path if kind is not None and kind is not SPV else None
 
 
 def compiled_kernels(
@@ -126,7 +118,7 @@ class _Wanted:
 
 def _stamp(kernel: Kernel) -> tuple[object, ...] | None:
     """What changes when a file changes that a kernel comes from; None where it is no file."""
-    path = _path_of(kernel)
+    path = kernel.path
     if path is None:
         return None
     if kernel.binary is None:
@@ -227,6 +219,6 @@ def compilation_note(kernel: Kernel, made: MachineCode) -> str:
     if _code_path(kernel) is not None or kernel.binary is not None:
         return f"the {kind.name} is for {made.chip}"
     return (
-        f"the kernel compiles for {made.chip}, and `xtile compile {_path_of(kernel) or 'KERNEL'} "
+        f"the kernel compiles for {made.chip}, and `xtile compile {kernel.path or 'KERNEL'} "
         f"--chip {made.chip} -o k{kind.extension}` writes the {kind.name}"
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError
@@ -234,12 +234,10 @@ def _path_with_sidecar(kernel: Kernel) -> str | None:
     """The path of SPIR-V beside which a sidecar lies, if a kernel is given as such."""
     from xtile.backends.sidecar import sidecar_path
 
-    source: Any = kernel.source
-    if not isinstance(source, str | os.PathLike):
+    path = kernel.path
+    if path is None or format_of(path) is not SPV:
         return None
-    path = os.fspath(cast("str | os.PathLike[str]", source))
-    is_file = "\n" not in path and format_of(path) is SPV
-    return path if is_file and sidecar_path(path).exists() else None
+    return path if sidecar_path(path).exists() else None
 
 
 def _from_file(

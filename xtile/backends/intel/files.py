@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from xtile import __version__
@@ -28,6 +27,7 @@ from xtile.backends.sidecar import (
     read_code,
     read_description,
     sidecar_path,
+    write_both,
 )
 from xtile.text.files import source_from_path
 
@@ -53,8 +53,7 @@ def write_spirv(path: str | os.PathLike[str], made: SpirvFile) -> None:
     Raises:
         OSError: A file cannot be written.
     """
-    Path(path).write_bytes(made.program.spirv)
-    sidecar_path(path).write_text(sidecar_text(made), encoding="utf-8")
+    write_both(path, made.program.spirv, sidecar_text(made))
 
 
 def sidecar_text(made: SpirvFile) -> str:
