@@ -102,7 +102,26 @@ func @k(%A: memref<f32x300x200>, %B: memref<f32x200x300>) {
 }
 """
 
+FACTOR = """
+func @k(%A: memref<{type}x56x40>, %B: memref<{type}x40x56>, %C: memref<{type}x56x40>) {{
+    %zero = constant {zero} : {type}
+    %one = constant {one} : {type}
+    %t = alloca : memref<{type}x56x40,local>
+    axpby.n %one, %A, %zero, %t
+    %rows = subview %t[0:56,0:32] : memref<{type}x56x32,strided<1,56>,local>
+    %columns = subview %B[0:32,0:40] : memref<{type}x32x40,strided<1,40>>
+    gemm.n.n %one, %rows, %columns, %one, %C
+}}
+"""
+"""Products of a part of local memory that is more than a tile of 32 x 32."""
+
 CASES: dict[str, tuple[str, list[Shape], bool]] = {
+    "factor f64": (
+        FACTOR.format(type="f64", zero="0.0", one="1.0"),
+        [(56, 40), (40, 56), (56, 40)],
+        False,
+    ),
+    "factor i64": (FACTOR.format(type="i64", zero=0, one=1), [(56, 40), (40, 56), (56, 40)], True),
     "chain": (CHAIN, [(35, 20), (20, 9), (9, 9), (35, 9), (9,), ()], False),
     "large": (LARGE, [(300, 200), (200, 300)], True),
     "loop": (LOOP, [(9, 9), (9, 9)], False),

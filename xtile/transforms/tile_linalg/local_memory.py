@@ -11,7 +11,7 @@ from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, ArrayAttr, IntegerAttr, VectorType, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation, BlasOperation
+from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation, BlasOperation, GemmOp
 from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
@@ -26,7 +26,7 @@ from xtile.transforms.distribute import numbers
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.spans import power_of_two
-from xtile.transforms.tile_linalg.tiles import Tile
+from xtile.transforms.tile_linalg.tiles import Tile, part_of
 
 _LARGEST_SIZE = 256
 """Of a dimension of a matrix that becomes a tile."""
@@ -93,7 +93,31 @@ def _can_be_tile(alloca: memref.AllocaOp, target: Target) -> bool:
     is_long = len(sizes) > 1 and max(sizes) > _LARGEST_SIZE
     if is_long or math.prod(sizes) > target.tiles.local_elements:
         return False
+    if _is_large_factor(alloca.memref, math.prod(sizes), target):
+        return False
     return all(_uses_all_of(use.operation, alloca.memref) for use in alloca.memref.uses)
+
+
+def _is_large_factor(memory: SSAValue, elements: int, target: Target) -> bool:
+    """Whether it has more elements than products may multiply at once without a matrix unit.
+
+    Such products multiply the elements of a tile one by one, in code that is as long as the tile is
+    deep. Reading memory, they have a loop.
+    """
+    type_ = cast("AnyMemRef", memory.type)
+    largest = target.tiles.products_of(part_of(type_.element_type))[0]
+    if largest not in target.tiles.other_products or elements <= largest.rows * largest.columns:
+        return False
+    users = [use.operation for use in memory.uses]
+    whole_and_parts = [
+        memory,
+        *(each.result for each in users if isinstance(each, memref.SubviewOp)),
+    ]
+    return any(
+        isinstance(use.operation, GemmOp) and value in (use.operation.a, use.operation.b)
+        for value in whole_and_parts
+        for use in value.uses
+    )
 
 
 def _uses_all_of(user: Operation, memory: SSAValue) -> bool:

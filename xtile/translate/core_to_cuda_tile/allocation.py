@@ -55,7 +55,8 @@ def _alloca(operation: Operation, lowering: Lowering) -> None:
             lowering.multiply(offset, scale),
             tuple(sizes),
             tuple(lowering.multiply(stride, scale) for stride in strides),
-            _ALIGNMENT,
+            # With a promise of more, tileiras 13.5 fails to compile some kernels.
+            size_in_bytes(part_of(element)),
             alias_set,
         ),
     )
