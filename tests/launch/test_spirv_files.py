@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,24 @@ def test_arguments_that_overlap(path: Path) -> None:
 def test_a_binary_beside_a_file(path: Path) -> None:
     with pytest.raises(ArgumentError, match="leave the binary out"):
         xtile.run(path, [], device="opencl", binary=path)
+
+
+@pytest.mark.parametrize("text", [STRIDED, TENSOR], ids=["triton", "tensorlang"])
+def test_random_damage(tmp_path: Path, text: str) -> None:
+    """Every damaged sidecar is an error, or says the same; nothing else happens."""
+    path, random = tmp_path / "k.spv", Random(1)
+    language = "ttir" if text is STRIDED else "tensorlang"
+    xtile.compile(xtile.parse(text, language=language), path, chip="cpu", launch_checks=True)
+    whole, errors = sidecar_path(path).read_text(), list[str]()
+    for _ in range(300):
+        position = random.randrange(len(whole))
+        inserted = random.choice(['"', "{", "]", "0", "", "null", ":", "x", "-"])
+        damaged = whole[:position] + inserted + whole[position + random.randrange(12) :]
+        sidecar_path(path).write_text(damaged)
+        try:
+            read_spirv(path)
+        except DiagnosticError as error:
+            errors.append(str(error))
+    # Names and versions of tools may be anything.
+    assert len(errors) > 200
+    assert all(each.startswith(f"{path}.json:") for each in errors)

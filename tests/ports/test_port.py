@@ -139,6 +139,18 @@ def test_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
     assert (made.chip, list(made.signatures)) == ("gfx942", ["product"])
 
 
+def test_spirv_has_what_launches_need(tmp_path: Path) -> None:
+    """The files are those that `xtile compile` writes."""
+    chip = ("--chip", "cpu", "--no-check")
+    _, report = ported(tmp_path / "out", PRODUCT, "--to", "spirv", *chip)
+    files = [Path(each).name for each in report["ports"][0]["files"]]
+    assert files == [f"matrix_unit.spirv.{each}" for each in ("spvasm", "spv", "spv.json")]
+    xtile.compile(PRODUCT, tmp_path / "own.spv", chip="cpu")
+    for ending in ("spv", "spv.json"):
+        made = (tmp_path / "out" / f"matrix_unit.spirv.{ending}").read_bytes()
+        assert made == (tmp_path / f"own.{ending}").read_bytes()
+
+
 def test_no_check_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = ported(tmp_path / "out", PRODUCT, "--to", "triton", "--no-check")
     assert (code, report["checked"]) == (0, False)

@@ -24,7 +24,7 @@ from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
 from xtile.ports.measures import Measures, measure, spirv_instructions
 from xtile.ports.steps import Form, form_of, plain_form
 from xtile.ports.targets import PortTarget
-from xtile.targets import OptionError, find_target
+from xtile.targets import INTEL, OptionError, find_target
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, source_of
 from xtile.translate.route import Options, translate_to
@@ -190,21 +190,32 @@ class Porting:
         """Makes the content of all files."""
         port = self.port
         if port.target.name == "spirv":
-            from xtile.backends.intel.compilation import spirv_in
-            from xtile.dialects.spirv import disassemble, encode
-
-            spirv = spirv_in(made)
-            words = encode(spirv)
-            text = disassemble(words)
-            port.files = {".spvasm": text, ".spv": words}
-            port.instructions["SPIR-V"] = spirv_instructions(text)
-            port.forms.append(plain_form("SPIR-V assembly", 0.0, text))
-            self._show_intel_code(spirv, words)
+            self._write_spirv(made)
             return
         text, _ = text_of(made)
         port.files[port.target.text] = text
         for ending in port.target.binaries_for(port.chip):
             self._compile(ending)
+
+    def _write_spirv(self, made: ModuleOp) -> None:
+        from xtile.arguments.kernel import signatures_of
+        from xtile.backends.intel.compilation import program_from, spirv_in
+        from xtile.backends.intel.files import SpirvFile, sidecar_text
+        from xtile.dialects.spirv import disassemble
+        from xtile.targets.lanes import for_spirv
+
+        port, target = self.port, for_spirv(find_target(self.port.chip or INTEL.default))
+        program = program_from(self._module, self.runnable, made, target)
+        described = SpirvFile(program, target.name, signatures_of(self._module))
+        text = disassemble(program.spirv)
+        port.files = {
+            ".spvasm": text,
+            ".spv": program.spirv,
+            ".spv.json": sidecar_text(described),
+        }
+        port.instructions["SPIR-V"] = spirv_instructions(text)
+        port.forms.append(plain_form("SPIR-V assembly", 0.0, text))
+        self._show_intel_code(spirv_in(made), program.spirv)
 
     def _compile(self, ending: str) -> None:
         """Compiles to a binary where its tool is here."""

@@ -91,19 +91,31 @@ def compile_program(
     Raises:
         DiagnosticError: A kernel cannot be compiled for the chip.
     """
-    from xtile.dialects.spirv import encode
-    from xtile.translate.forms import TILE, XEGPU_WORK_GROUP, forms_of
     from xtile.translate.route import Options, translate_to
 
     options = Options(target.name, target.spelling.name, may_overlap, may_wrap=may_wrap)
     lanes = translate_to(module, "lane", options, diagnostics)
-    of_source, of_lanes = list(_kernels(module)), list(_kernels(lanes))
+    return program_from(module, lanes, translate_to(lanes, "spirv", options, diagnostics), target)
+
+
+def program_from(source: ModuleOp, lanes: ModuleOp, spirv: ModuleOp, target: LaneTarget) -> Program:
+    """Kernels that are translated already.
+
+    Args:
+        source: The kernels, in any language.
+        lanes: What each work-item does.
+        spirv: The same as SPIR-V.
+        target: What they were translated for.
+    """
+    from xtile.dialects.spirv import encode
+    from xtile.translate.forms import TILE, XEGPU_WORK_GROUP, forms_of
+
+    of_source, of_lanes = list(_kernels(source)), list(_kernels(lanes))
     checks = {_name(kernel): tuple(map(check_of, check_words(kernel))) for kernel in of_lanes}
-    spirv = translate_to(lanes, "spirv", options, diagnostics)
-    parameters = parameter_types(module)
+    parameters = parameter_types(source)
     sizes = {_name(kernel): _block_size(kernel) for kernel in of_source}
     of_work_groups = (TILE, XEGPU_WORK_GROUP)
-    whole = {_name(each.operation) for each in forms_of(module) if each.form in of_work_groups}
+    whole = {_name(each.operation) for each in forms_of(source) if each.form in of_work_groups}
     kernels = {
         (name := _name(kernel)): replace(
             _interface(kernel, parameters[name]),
