@@ -9,6 +9,9 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
+from xtile.rewrite.kernels import kernels_of
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.transforms.lift import lift_kernels
 
 EXAMPLES = Path(xtile.__file__).parents[1] / "examples"
 
@@ -87,3 +90,46 @@ def test_attributions_in_local_memory(target: str) -> None:
     lanes = xtile.parse(REVERSED_SUMS, language="mlir")
     xtile.run(xtile.translate(lanes, target, chip="sm_90"), [a, b], grid=(3,))
     np.testing.assert_array_equal(b, a[:, ::-1] + 2 * a)
+
+
+def _launched(*blocks: str) -> str:
+    """The kernel without a size of its own, beside a host that launches it with these."""
+    device = REVERSED_SUMS.replace(" {known_block_size = array<i32: 16, 1, 1>}", "").replace(
+        "kernel attributes", "kernel"
+    )
+    launches = "\n".join(
+        f"gpu.launch_func @m::@k blocks in (%c3, %c1, %c1) threads in ({block}, %c1, %c1) "
+        "args(%A : memref<3x16xf32>, %B : memref<3x16xf32>)"
+        for block in blocks
+    )
+    return f"""module attributes {{gpu.container_module}} {{ {device}
+    func.func @main(%A: memref<3x16xf32>, %B: memref<3x16xf32>, %n: index) {{
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      {launches}
+      return
+    }} }}"""
+
+
+def test_the_block_of_the_launches() -> None:
+    """Launches that agree say how many work-items a work-group has, and a remark says so."""
+    diagnostics = Diagnostics()
+    lanes = xtile.parse(_launched("%c16", "%c16"), language="mlir")
+    tiles = lift_kernels(lanes, diagnostics)
+    (kernel,) = kernels_of(tiles)
+    assert "known_block_size is [16, 1, 1], as the launches" in "".join(map(str, diagnostics))
+    (own,) = kernels_of(lift_kernels(xtile.parse(REVERSED_SUMS, language="mlir")))
+    assert kernel.body.is_structurally_equivalent(own.body)
+    a = fresh_generator().standard_normal((3, 16)).astype(np.float32)
+    b = np.full((3, 16), np.nan, np.float32)
+    xtile.run(tiles, [a, b, 1])
+    np.testing.assert_array_equal(b, a[:, ::-1] + 2 * a)
+
+
+@pytest.mark.parametrize("blocks", [("%c16", "%c8"), ("%n",), ("%c16", "%n")])
+def test_launches_that_do_not_agree(blocks: tuple[str, ...]) -> None:
+    lanes = xtile.parse(_launched(*blocks), language="mlir")
+    with pytest.raises(DiagnosticError, match="its launches do not agree on a constant for how"):
+        lift_kernels(lanes)

@@ -28,6 +28,7 @@ from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_C
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.launches import launched_block_sizes
 from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
@@ -107,15 +108,36 @@ def _with_local_memory_allocated(function: FuncOp) -> FuncOp:
     return result
 
 
+def _with_launched_block_size(function: FuncOp, kernel: TileEmitter) -> FuncOp:
+    """A copy of a kernel with the size of work-groups that all its launches in the module have.
+
+    Raises:
+        DiagnosticError: Nothing launches it, or launches have other sizes or none that is constant.
+    """
+    sizes = launched_block_sizes(function)
+    size = next(iter(sizes)) if len(sizes) == 1 else None
+    if size is None:
+        what = "nothing says" if not sizes else "its launches do not agree on a constant for"
+        raise kernel.error(
+            f"{what} how many work-items a work-group has; write known_block_size", function
+        )
+    kernel.remark(
+        f"known_block_size is {list(size)}, as the launches of the kernel in this module say",
+        function,
+    )
+    result = function.clone()
+    result.location = function.location
+    result.known_block_size = DenseArrayBase.from_list(i32, size)
+    return result
+
+
 def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
     from xtile.transforms.lift.rules import lift
     from xtile.transforms.lift.work_group import work_group_of
 
     kernel = TileEmitter(RuleTable(), "tiles", source, diagnostics)
     if function.known_block_size is None and any(map(_tells_work_items_apart, walk(function))):
-        raise kernel.error(
-            "nothing says how many work-items a work-group has; write known_block_size", function
-        )
+        function = _with_launched_block_size(function, kernel)
     function = _with_local_memory_allocated(function)
     try:
         group = work_group_of(function)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -46,7 +46,7 @@ from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
 from xtile.dialects.xegpu.operation import is_for_workgroup, layouts_of, shape_of
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.rewrite.facts import constant_of
+from xtile.rewrite.launches import launched_block_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
 from xtile.text.value_names import give_name
@@ -206,29 +206,8 @@ def _block_size(function: FuncOp) -> tuple[int, ...] | None:
     """The work-items of a work-group: what the kernel says, or all its launches in the module."""
     if function.known_block_size is not None:
         return tuple(function.known_block_size.get_values())
-    sizes = {_size_of(launch) for launch in _launches(function)}
+    sizes = launched_block_sizes(function)
     return sizes.pop() if len(sizes) == 1 else None
-
-
-def _launches(function: FuncOp) -> Iterator[Operation]:
-    """The launches of a kernel in its module."""
-    module = function.parent_op()
-    root = None if module is None else module.parent_op()
-    if module is None or root is None:
-        return
-    own = [module.get_attr_or_prop("sym_name"), function.sym_name]
-    for operation in walk(root):
-        if operation.name == "gpu.launch_func":
-            called = operation.properties["kernel"]
-            names = [called.root_reference, *called.nested_references]  # pyright: ignore
-            if names == own:
-                yield operation
-
-
-def _size_of(launch: Operation) -> tuple[int, ...] | None:
-    sizes = [constant_of(getattr(launch, f"blockSize{each}")) for each in "XYZ"]
-    known = [size for size in sizes if size is not None]
-    return tuple(known) if len(known) == len(sizes) else None
 
 
 # --- everything else ---
