@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
@@ -103,6 +103,29 @@ class Emitter(ArithBuilder):
         operation = scf.ForOp(first, last, stride, initial, Region(block))
         operation.attributes |= self.loop_attributes
         loop.results = self.emit(operation).results
+
+    def nest(
+        self,
+        sizes: Sequence[Index],
+        initial: Sequence[SSAValue],
+        body: Callable[[Sequence[Index], Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """Loops that carry values.
+
+        Args:
+            sizes: How far each counts.
+            initial: The values at the beginning.
+            body: Emits what is done for some numbers, and returns the new values.
+        """
+        if not sizes:
+            return body((), initial)
+        with self.loop(0, sizes[0], initial=initial) as loop:
+            loop.results = self.nest(
+                sizes[1:],
+                loop.carried,
+                lambda rest, values: body((loop.index, *rest), values),
+            )
+        return loop.results
 
     @contextmanager
     def when(self, condition: SSAValue) -> Generator[None]:

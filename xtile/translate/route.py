@@ -175,14 +175,15 @@ class Run:
         return self.options.xegpu_level or self.table.default_level(target, source)
 
     def _prepared(self, module: ModuleOp, target: str | None) -> ModuleOp:
-        """The module of our classes, or a copy that options say more of.
+        """The module of our classes without `affine`, or a copy that options say more of.
 
         Its arguments may overlap then, or its kernels of XeGPU are at a level, unless that is the
         level that others are to have.
         """
         from xtile.dialects.normalisation import normalised
+        from xtile.rewrite.affine_control import with_affine_lowered
 
-        module = normalised(module)
+        module = with_affine_lowered(normalised(module))
         level = self.options.xegpu_level if target != XEGPU_WORK_GROUP.language else None
         if not self.options.may_overlap and level is None:
             return module

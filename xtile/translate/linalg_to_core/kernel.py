@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import arith, complex
@@ -77,26 +77,3 @@ class Kernel(Emitter):
             positions.append(self.remainder(rest, size))
             rest = self.divide(rest, size)
         return [rest, *reversed(positions)]
-
-    def nest(
-        self,
-        sizes: Sequence[Index],
-        initial: Sequence[SSAValue],
-        body: Callable[[Sequence[Index], Sequence[SSAValue]], Sequence[SSAValue]],
-    ) -> Sequence[SSAValue]:
-        """Loops that carry values.
-
-        Args:
-            sizes: How far each counts.
-            initial: The values at the beginning.
-            body: Emits what is done for some numbers, and returns the new values.
-        """
-        if not sizes:
-            return body((), initial)
-        with self.loop(0, sizes[0], initial=initial) as loop:
-            loop.results = self.nest(
-                sizes[1:],
-                loop.carried,
-                lambda rest, values: body((loop.index, *rest), values),
-            )
-        return loop.results

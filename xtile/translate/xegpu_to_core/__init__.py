@@ -10,7 +10,6 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
-from xtile.rewrite import affine_numbers
 from xtile.rewrite.kernels import with_device_code_rebuilt
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.diagnostics import Diagnostics
@@ -29,7 +28,6 @@ from xtile.translate.xegpu_to_core import (
 from xtile.translate.xegpu_to_core.raising import Raising
 
 _ROWS: dict[str, Rule] = {
-    **affine_numbers.RULES,
     **barriers.RULES,
     **blocks.RULES,
     **control.RULES,
