@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,11 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
-from xtile.arguments.binding import bind
 from xtile.backends.cache import Cache
-from xtile.backends.intel.opencl.session import Session
 from xtile.backends.intel.opencl.setup import available_devices
 from xtile.launch import ArgumentError, DeviceArray, DeviceError, Group, LaunchResult, Output
 from xtile.launch import compiled as compiled_module
 from xtile.launch import opencl as opencl_module
-from xtile.launch.executable import Kernel, Launch
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity, SourceWarning
 from xtile.text.source import Span
 
@@ -618,30 +614,3 @@ assert (B == 2).all()
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_a_driver_that_cannot_build_for_a_matrix_unit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel is compiled for the CPU without the unit, and gives the same."""
-    device = opencl_module.find(None)
-    plain = device.as_chip("cpu-avx2" if device.target.name == "cpu" else "cpu")
-    assert plain is not None
-    kernel = Kernel(
-        "func @f(%a: memref<f32x1>, %b: f32) {\n  %i = constant 0 : index\n  store %b, %a[%i]\n}",
-        None,
-    )
-    other = opencl_module.load(kernel, plain)
-    broken = replace(opencl_module.load(kernel, device), for_plain_chip=lambda: other)
-    build = Session.kernel
-
-    def failing(session: Session, key: str, *given: Any, **options: Any) -> Any:
-        if key == broken.key:
-            raise DeviceError("the driver hangs")
-        return build(session, key, *given, **options)
-
-    monkeypatch.setattr(Session, "kernel", failing)
-    a = np.full(1, np.nan, np.float32)
-    arguments = bind(broken.signature, [a, 3.0])
-    assert broken.launch(arguments, Launch((1, 1, 1), None)).device == str(plain)
-    assert a[0] == 3.0
-    with pytest.raises(DeviceError, match="hangs"):
-        replace(broken, for_plain_chip=None).launch(arguments, Launch((1, 1, 1), None))

@@ -45,8 +45,6 @@ class OpenclExecutable:
         queue: Where it is launched.
         for_overlaps: Makes the kernel ready for arguments that overlap; None where that cannot be.
         for_wrapping: Makes it ready for offsets that wrap around; None where it is.
-        for_plain_chip: Makes it ready for the device without its matrix unit, in case the driver
-            cannot build it; None where there is no such chip, or the program is not risky.
     """
 
     kernel: Kernel
@@ -57,7 +55,6 @@ class OpenclExecutable:
     queue: cl.CommandQueue
     for_overlaps: Callable[[], OpenclExecutable] | None
     for_wrapping: Callable[[], OpenclExecutable] | None = None
-    for_plain_chip: Callable[[], OpenclExecutable] | None = None
 
     @property
     def is_host(self) -> bool:
@@ -105,12 +102,7 @@ class OpenclExecutable:
         suited = self.suited(arguments).checked(arguments, how.grid)
         session = session_of(self.device, self.queue.context)
         program, name = suited.compiled.program, self.signature.name
-        try:
-            loaded = session.kernel(suited.key, program, name, seconds=self.kernel.build_seconds)
-        except DeviceError:
-            if suited.for_plain_chip is None:
-                raise
-            return suited.for_plain_chip().launch(arguments, how)
+        loaded = session.kernel(suited.key, program, name, seconds=self.kernel.build_seconds)
         taken = launch(
             *(loaded, self.device, self.queue, self.signature, arguments, how.grid, how.block),
             seconds=how.seconds,
@@ -197,7 +189,7 @@ def _load(
         return _from_file(kernel, path, device, queue)
     text = text_of(kernel)
     compiler = compiler_for(device.target, may_overlap=may_overlap, may_wrap=may_wrap)
-    for_overlaps = for_wrapping = for_plain_chip = None
+    for_overlaps = for_wrapping = None
     if kernel.binary is None:
 
         def made(text: Text, key: str) -> tuple[str, Compiled[Program]]:
@@ -208,11 +200,6 @@ def _load(
         for_overlaps = partial(again, may_overlap=True, may_wrap=may_wrap)
         if not may_wrap:
             for_wrapping = partial(again, may_overlap=may_overlap, may_wrap=True)
-        plain = device.as_chip(_PLAIN_CHIP)
-        if compiled.program.is_risky and kernel.build_seconds is None and plain is not None:
-            for_plain_chip = partial(
-                *(_load, kernel, plain, queue), may_overlap=may_overlap, may_wrap=may_wrap
-            )
     else:
         name, data = os.fspath(kernel.binary), _bytes_of(kernel.binary)
         digest, program = sha256(data).hexdigest(), text.key(compiler.name)
@@ -221,13 +208,8 @@ def _load(
     show(compiled.warnings, kernel)
     signature = choose_kernel(compiled.signatures, compiled.hosts, kernel.entry)
     return OpenclExecutable(
-        *(kernel, signature, key, compiled, device, queue),
-        *(for_overlaps, for_wrapping, for_plain_chip),
+        kernel, signature, key, compiled, device, queue, for_overlaps, for_wrapping
     )
-
-
-_PLAIN_CHIP = "cpu"
-"""The chip that every CPU is, whatever units it has beside."""
 
 
 def _path_with_sidecar(kernel: Kernel) -> str | None:

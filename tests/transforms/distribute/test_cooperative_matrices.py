@@ -238,8 +238,8 @@ def test_there_is_no_remark_on_other_devices() -> None:
     assert list(diagnostics) == []
 
 
-def test_the_first_work_item_multiplies() -> None:
-    """Lanes keep several work-items. Pairs of rows of B are interleaved by shuffles then."""
+def test_beside_work_of_other_work_items() -> None:
+    """Lanes keep several work-items, all of which would have to compute matrices together."""
     types = "bf16, memref<16x32xbf16>, memref<32x16xbf16>, f32, memref<16x16xf32>"
     text = kernel(
         "%a: memref<16x32xbf16>, %b: memref<32x16xbf16>, %c: memref<16x16xf32>, %beta: f32",
@@ -249,17 +249,38 @@ def test_the_first_work_item_multiplies() -> None:
         "memref<16x16xf32>\nmemref.store %x, %c[%lane, %lane] : memref<16x16xf32>\n}",
         "known_block_size = array<i32: 16, 2, 1>",
     )
-    body = body_of(text, "cpu-amx")
-    guards = [i for i, line in enumerate(body) if line.startswith("scf.if")]
-    loads = [i for i, line in enumerate(body) if "vector.load" in line]
-    assert guards[0] < guards[1] < loads[0]
-    assert count(text, "vector.shuffle") == 2
-    assert count(text, "arith.extui") == 0
+    diagnostics = Diagnostics()
+    result = distribute(read(text), for_either(CPU_AMX), diagnostics)
+    assert "all of a subgroup must compute it together" in str(list(diagnostics))
+    assert not any(op.name.startswith("core.cooperative") for op in result.walk())
     a, b = random("bf16", 16, 32), random("bf16", 32, 16)
     c = np.ones((16, 16), np.float32)
     run(distributed(text, "cpu-amx"), a, b, c, np.float32(2))
     # Had others done it too, 1 would have been doubled again.
     expected = a.astype(float) @ b.astype(float) + 2
+    assert np.max(abs(c - expected)) <= 40 * 34 * 2.0**-24
+
+
+def test_a_kernel_of_any_size_gets_one_work_item() -> None:
+    """Then its matrices are multiplied by the unit, whatever work-items do beside."""
+    types = "bf16, memref<32x32xbf16>, memref<32x32xbf16>, f32, memref<32x32xf32>"
+    text = kernel(
+        "%a: memref<32x32xbf16>, %b: memref<32x32xbf16>, %c: memref<32x32xf32>, %beta: f32",
+        "%c1 = arith.constant 1 : index\n%c0 = arith.constant 0 : index\n"
+        "%c32 = arith.constant 32 : index\n%one = arith.constant 1.0 : bf16\n"
+        "core.parallel {\n%x = gpu.thread_id x\n%n = gpu.block_dim x\n"
+        "scf.for %i = %x to %c32 step %n {\n"
+        "memref.store %beta, %c[%i, %i] : memref<32x32xf32>\n}\n}\n"
+        "%b1 = arith.constant 1.0 : f32\n"
+        f"core.gemm %one, %a, %b, %b1, %c : {types}",
+        attributes="",
+    )
+    module = distributed(text, "cpu-amx")
+    assert any(op.name == "core.cooperative_matrix_multiply_add" for op in module.walk())
+    a, b = random("bf16", 32, 32), random("bf16", 32, 32)
+    c = np.zeros((32, 32), np.float32)
+    run(module, a, b, c, np.float32(2))
+    expected = a.astype(float) @ b.astype(float) + 2 * np.eye(32)
     assert np.max(abs(c - expected)) <= 40 * 34 * 2.0**-24
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -22,6 +22,7 @@ from xtile.dialects.walk import walk
 from xtile.semantics.accumulation import accumulation_type
 from xtile.targets.lanes import LaneTarget
 from xtile.targets.products import unit_for
+from xtile.targets.target import MatrixUnit
 
 SUBGROUP_SIZE = "intel_reqd_sub_group_size"
 """The attribute of a kernel that fixes its subgroup size."""
@@ -62,7 +63,8 @@ def choose_configuration(function: FuncOp, target: LaneTarget) -> Configuration:
 
     On a CPU a kernel in which nothing depends on the sizes gets work-groups of one work-item, even
     if it names others: they are a GPU's, and the driver's compiler takes many times as long for
-    code that is as many times slower.
+    code that is as many times slower. So does one that names none and has products for the CPU's
+    matrix unit, which only a work-item that is alone can use.
 
     Raises:
         ValueError: The chip has no such sizes.
@@ -72,6 +74,9 @@ def choose_configuration(function: FuncOp, target: LaneTarget) -> Configuration:
         x, y, z = function.known_block_size.get_values()
         block_size = (x, y, z)
     if target.vector_unit is not None and block_size == (1, 1, 1):
+        return Configuration((1, 1, 1), 1)
+    is_free = block_size is None and SUBGROUP_SIZE not in function.attributes
+    if is_free and _used(function, target, target.cooperative_matrices) is not None:
         return Configuration((1, 1, 1), 1)
     size = _subgroup_size(function, block_size, target)
     if block_size is None and target.vector_unit is not None:
@@ -124,6 +129,12 @@ def _subgroup_size(
 
 def _size_for_products(function: FuncOp, target: LaneTarget) -> int | None:
     """The subgroup size of the matrix unit, if a kernel multiplies matrices of its types."""
+    unit = _used(function, target, target.matrix_units)
+    return None if unit is None else unit.lanes
+
+
+def _used(function: FuncOp, target: LaneTarget, units: Sequence[MatrixUnit]) -> MatrixUnit | None:
+    """The first of some units that multiplies matrices of the types that a kernel has."""
     for operation in walk(function):
         if isinstance(operation, GemmOp):
             factor, output = (
@@ -131,9 +142,9 @@ def _size_for_products(function: FuncOp, target: LaneTarget) -> int | None:
                 for memory in (operation.a, operation.c)
             )
             sums = accumulation_type(output)
-            unit = unit_for(target, target.matrix_units, (factor, factor), sums)
+            unit = unit_for(target, units, (factor, factor), sums)
             if not isinstance(unit, str):
-                return unit.lanes
+                return unit
     return None
 
 

@@ -1,7 +1,6 @@
 """Matrices that a subgroup holds as a whole: the instructions of SPV_KHR_cooperative_matrix.
 
-Intel's OpenCL runtime for CPUs compiles them to AMX, also where one work-item of a subgroup
-executes them alone, if
+Intel's OpenCL runtime for CPUs compiles them to AMX if
 
 - B is loaded packed, with the distance of its rows counted in components;
 - bf16 components are declared as `i16`, and the product says that they are bf16;

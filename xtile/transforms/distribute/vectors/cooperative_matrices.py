@@ -51,11 +51,17 @@ _PANEL_COLUMNS = 256
 _LEFT_FREE = 4096
 """Bytes of local memory that are left for small buffers: a tile of 24 vectors has 1536."""
 
+_BRANCH = (
+    "other work-items of the subgroup have other work in this kernel, but all of a subgroup must "
+    "compute it together"
+)
+"""Source: SPV_KHR_cooperative_matrix. Else Intel's compiler for CPUs hangs, or its code crashes."""
+
 
 def multiply(operation: GemmOp, product: Product, update: Update) -> bool:
     """Emits C := alpha op(A) op(B) + beta C, if cooperative matrices are of use."""
     kernel = update.kernel
-    matrix = _matrix_for(product, update)
+    matrix = _matrix_for(product, update) if kernel.is_alone else _BRANCH
     if isinstance(matrix, str):
         kernel.remark(f"the matrix unit does not compute this product: {matrix}")
         return False

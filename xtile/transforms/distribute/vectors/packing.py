@@ -160,21 +160,15 @@ def pack_columns(
                 position = kernel.add(position, kernel.remainder(n.index, factors))
                 put(value, tile, row, position, 1)
             return
-        if kernel.is_alone and not is_transposed:
+        if not is_transposed:
             words = _words(
                 kernel, [source.vector(column, kernel.add(k, n), count) for n in range(part)]
             )
             row = memory.row_in_panel(tile, word)
             store(kernel, words, memory.panel_of_words, (row, 0), count)
             return
-        if is_transposed:
-            lines = [source.vector(kernel.add(column, n), k, part) for n in range(count)]
-            vectors = interleaved(kernel, lines, factors)
-        else:
-            vectors = interleaved(
-                kernel, [source.vector(column, kernel.add(k, n), count) for n in range(part)]
-            )
-        for n, vector in enumerate(vectors):
+        lines = [source.vector(kernel.add(column, n), k, part) for n in range(count)]
+        for n, vector in enumerate(interleaved(kernel, lines, factors)):
             row, position = kernel.add(word, n // factors), kernel.add(first, n % factors * count)
             put(vector, tile, row, position, count)
 
@@ -189,8 +183,7 @@ def pack_columns(
 def _words(kernel: Kernel, vectors: Sequence[SSAValue]) -> SSAValue:
     """The words whose factors are in these vectors, of which the first has the lowest bits.
 
-    That is faster than to interleave them, but where several work-items could do it, CPUs' drivers
-    store the result element by element.
+    That is faster than to interleave them.
     """
     bits = WORD_BITS // len(vectors)
     words: SSAValue | None = None
