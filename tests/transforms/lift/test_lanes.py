@@ -133,3 +133,38 @@ def test_launches_that_do_not_agree(blocks: tuple[str, ...]) -> None:
     lanes = xtile.parse(_launched(*blocks), language="mlir")
     with pytest.raises(DiagnosticError, match="its launches do not agree on a constant for how"):
         lift_kernels(lanes)
+
+
+SINGLE_POINTS = """
+gpu.module @m {
+  gpu.func @k(%A: memref<64xf32>, %B: memref<64xf32>, %n: index) kernel
+      attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %block = gpu.block_id x
+    %x = gpu.thread_id x
+    %c16 = arith.constant 16 : index
+    %first = arith.muli %block, %c16 : index
+    %i = arith.addi %first, %x : index
+    %inside = arith.cmpi ult, %i, %n : index
+    %all = arith.constant true
+    %address = memref.extract_aligned_pointer_as_index %A : memref<64xf32> -> index
+    %from = arith.index_cast %address : index to i64
+    %v = xegpu.load %from[%i], %inside : i64, index, i1 -> f32
+    %w = arith.addf %v, %v : f32
+    xegpu.store %w, %B[%i], %all : f32, memref<64xf32>, index, i1
+    gpu.return
+  }
+}"""
+
+
+@pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton", "spirv"])
+@pytest.mark.parametrize("count", [0, 37, 64])
+def test_single_points_of_xegpu(target: str, count: int) -> None:
+    """A work-item that the mask leaves out loads 0."""
+    a = fresh_generator().standard_normal(64).astype(np.float32)
+    b = np.full_like(a, np.nan)
+    module = xtile.parse(SINGLE_POINTS, language="mlir")
+    if target == "spirv":
+        xtile.run(module, [a, b, count], grid=(4,), device="opencl")
+    else:
+        xtile.run(xtile.translate(module, target), [a, b, count], grid=(4,))
+    np.testing.assert_array_equal(b, np.where(np.arange(64) < count, 2 * a, 0))

@@ -392,6 +392,13 @@ def variable(operation: memref.GetGlobalOp, widening: Widening) -> None:
     widening.kernel.define(operation.memref, made)
 
 
+def at_address(operation: Operation, widening: Widening) -> None:
+    """A pointer, or the memory at one, which all work-items have alike."""
+    if widening.divergence.of_all(operation.operands):
+        raise widening.kernel.error(_DIFFERS)
+    copy(operation, widening.kernel)
+
+
 def address(operation: Operation, widening: Widening) -> None:
     """The address of what was allocated is that of all parts of it."""
     view = widening.views.get(operation.operands[0])

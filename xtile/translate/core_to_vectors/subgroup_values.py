@@ -60,6 +60,8 @@ def tiles_of(function: Operation) -> frozenset[SSAValue]:
     groups = _Groups()
     certain: list[SSAValue] = []
     for operation in walk(function):
+        if not operation.regions and not any(map(_rank, (*operation.operands, *operation.results))):
+            continue
         certain += _certain(operation)
         for group in _equal(operation):
             groups.join([value for value in group if _rank(value) and not _is_anybodys(value)])
