@@ -204,8 +204,10 @@ class Porting:
         from xtile.dialects.spirv import disassemble
         from xtile.targets.lanes import for_spirv
 
-        port, target = self.port, for_spirv(find_target(self.port.chip or INTEL.default))
-        program = program_from(self._module, self.runnable, made, target)
+        port, lanes = self.port, self.runnable
+        target = for_spirv(find_target(port.chip or INTEL.default))
+        assert lanes is not None
+        program = program_from(self._module, lanes, made, target)
         described = SpirvFile(program, target.name, signatures_of(self._module))
         text = disassemble(program.spirv)
         port.files = {
