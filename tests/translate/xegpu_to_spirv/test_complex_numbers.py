@@ -56,9 +56,10 @@ _REAL = ("abs", "angle", "im", "re")
 
 
 def _log1p(a: Array) -> Array:
-    """numpy's own adds 1 first, and so loses digits near 0."""
+    """numpy's own adds 1 first, and so loses digits near 0; the other sum loses them near -1."""
     x, y = a.real, a.imag
-    return 0.5 * np.log1p(2 * x + x * x + y * y) + 1j * np.arctan2(y, 1 + x)
+    near_0 = 0.5 * np.log1p(2 * x + x * x + y * y) + 1j * np.arctan2(y, 1 + x)
+    return np.where(np.abs(a) < 0.5, near_0, np.log(1 + a))
 
 
 def _atan2(a: Array, b: Array) -> Array:
