@@ -340,3 +340,15 @@ def test_functions_of_spirv_are_refused_at_their_place() -> None:
     (diagnostic,) = caught.value.diagnostics
     assert "spirv.CL.fmax cannot be translated to CUDA Tile IR" in diagnostic.message
     assert diagnostic.span is not None
+
+
+def test_directed_casts_of_tf32() -> None:
+    """They are compared as f32: CUDA Tile IR does not compare tf32."""
+    body = """%c0 = arith.constant 0 : index
+    %x = vector.load %a[%c0] : memref<4xf32>, vector<4xf32>
+    %y = arith.truncf %x : vector<4xf32> to vector<4xtf32>
+    %z = arith.truncf %y toward_zero : vector<4xtf32> to vector<4xf16>
+    vector.store %z, %b[%c0] : memref<4xf16>, vector<4xf16>"""
+    text = printed(lowered(tile_kernel("%a: memref<4xf32>, %b: memref<4xf16>", body)))
+    compared = re.findall(r"cmpf \S+ \S+ .* : (\S+) ->", text)
+    assert set(compared) == {"tile<4xf32>"}

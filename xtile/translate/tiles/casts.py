@@ -129,6 +129,8 @@ def directed(
     lowering: TileLowering, value: SSAValue, element: Attribute, direction: Rounding
 ) -> SSAValue:
     """Floats in a type, rounded in a direction."""
+    # It is compared with what it became.
+    value = in_computed_type(lowering, value)
     made = lowering.converted(value, element)
     if isinstance(element, FloatTF32Type):
         wide, step = lowering.converted(made, f32), 1 << _UNUSED_OF_TF32
