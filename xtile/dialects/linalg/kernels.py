@@ -44,10 +44,11 @@ def _is_of_work_items(operation: Operation) -> bool:
     name = operation.name
     if name.startswith("xegpu."):
         return True
-    return name in _OF_WORK_ITEMS and not _is_parallel(operation)
+    return name in _OF_WORK_ITEMS and not is_parallel(operation)
 
 
-def _is_parallel(operation: Operation) -> bool:
+def is_parallel(operation: Operation) -> bool:
+    """Whether an operation stands in a region that each work-item executes."""
     around = operation.parent_op()
     while around is not None and around.name != "core.parallel":
         around = around.parent_op()

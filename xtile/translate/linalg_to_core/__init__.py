@@ -18,13 +18,12 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, own_signature
-from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import KERNEL, FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
-from xtile.dialects.linalg.kernels import first_of_linalg
+from xtile.dialects.linalg.kernels import first_of_linalg, is_parallel
 from xtile.dialects.linalg.structure import is_structured
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
@@ -97,24 +96,20 @@ def _check(function: Operation, kernel: Kernel) -> None:
             _is_tensor(arg) for region in operation.regions for b in region.blocks for arg in b.args
         ):
             raise kernel.error(f"{name} {_TENSOR}", operation)
-        if operation.name in OF_WORK_ITEMS and not _is_parallel(operation):
+        if operation.name in OF_WORK_ITEMS and not is_parallel(operation):
             raise kernel.error(
                 f"{name} tells work-items apart, but a kernel of linalg is what the whole "
                 "work-group does once; use gpu.block_id, or core.parallel around it",
                 operation,
             )
-        if (
-            operation.name in _ALLOCATIONS
-            and not _is_parallel(operation)
-            and _is_private(operation)
-        ):
+        if operation.name in _ALLOCATIONS and not is_parallel(operation) and _is_private(operation):
             raise kernel.error(
                 f"{name} is memory of each work-item, but a kernel of linalg is what the whole "
                 "work-group does once; use memref.alloca of a memref in "
                 "#gpu.address_space<workgroup>",
                 operation,
             )
-        if is_structured(operation) and _is_parallel(operation):
+        if is_structured(operation) and is_parallel(operation):
             raise kernel.error(
                 f"{name} is work of the work-group and no part of core.parallel", operation
             )
@@ -129,13 +124,6 @@ def _is_private(operation: Operation) -> bool:
 
 def _is_tensor(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType | UnrankedTensorType)
-
-
-def _is_parallel(operation: Operation) -> bool:
-    around = operation.parent_op()
-    while around is not None and not isinstance(around, ParallelOp):
-        around = around.parent_op()
-    return around is not None
 
 
 def _module(operation: Operation, kernel: Kernel) -> None:

@@ -34,11 +34,9 @@ def _has_some(function: FuncOp) -> bool:
 
 
 def _is_single(operation: Operation) -> bool:
-    if isinstance(operation, LoadGatherOp):
-        return operation.offsets is not None and not shape_of(operation.value)
-    if isinstance(operation, StoreScatterOp):
-        return operation.offsets is not None and not shape_of(operation.value)
-    return False
+    if not isinstance(operation, LoadGatherOp | StoreScatterOp):
+        return False
+    return operation.offsets is not None and not shape_of(operation.value)
 
 
 def _access(operation: Operation, raising: Raising) -> None:
