@@ -145,7 +145,7 @@ def compile_program(
         module = translate_to(module, "core", options, diagnostics)
         module = promise_divisors(module, divisible)
         divisors = {each.sym_name.data: promised_divisors(each) for each in kernels_of(module)}
-    lowered = _read_once(translate_to(module, "cuda_tile", options, diagnostics))
+    lowered = _for_assembler(translate_to(module, "cuda_tile", options, diagnostics))
     kernels = {
         _name(operation): _interface(operation, divisors.get(_name(operation), ()))
         for operation in lowered.walk()
@@ -188,14 +188,19 @@ def _bytes(allocation: AllocaOp) -> int:
     return count * size_of(type.element_type.pointee_type) + allocation.alignment.value.data
 
 
-def _read_once(module: ModuleOp) -> ModuleOp:
+def _for_assembler(module: ModuleOp) -> ModuleOp:
     """A module in the form that the assembler compiles rightly."""
     from xtile.transforms.read_once import is_read_again, read_once
+    from xtile.transforms.scans_of_one_warp import (
+        avoid_scans_of_one_warp,
+        has_scans_of_one_warp,
+    )
 
-    if not is_read_again(module):
+    if not is_read_again(module) and not has_scans_of_one_warp(module):
         return module
     result = module.clone()
     read_once(result)
+    avoid_scans_of_one_warp(result)
     if (source := source_of(module)) is not None:
         attach_source(result, source)
     return result

@@ -16,6 +16,7 @@ from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.pad import pad
 from xtile.transforms.read_once import read_once
+from xtile.transforms.scans_of_one_warp import avoid_scans_of_one_warp
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.rules import RULES
@@ -45,4 +46,5 @@ def translate_module(
     kernels = CudaTileModuleOp("kernels", Region(body))
     remove_dead_code(kernels)
     read_once(kernels)
+    avoid_scans_of_one_warp(kernels)
     return ModuleOp([kernels])
