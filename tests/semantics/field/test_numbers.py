@@ -209,6 +209,18 @@ def test_the_order_cuts_numbers_in_half_and_agrees_with_itself() -> None:
     _assert_equal(rules["clip"](a, known(-6.0), known(6.0)), a)
 
 
+def test_numbers_that_share_a_residue_are_ordered() -> None:
+    """One of a million pairs does, and then a maximum and a minimum must not be the same number."""
+    primes = field().algebra.primes
+    draws = fresh_generator().integers(1, primes, (2, 2000, len(primes)))
+    draws[1, :, 0] = draws[0, :, 0]
+    a, b = map(unknown, draws)
+    larger, smaller = functions.RULES["maximum"](a, b), functions.RULES["minimum"](a, b)
+    _assert_equal(add(larger, smaller), add(a, b))
+    assert (larger["key"] > smaller["key"]).mean() > 0.99
+    _assert_equal(functions.RULES["absolute"](negative(a)), functions.RULES["absolute"](a))
+
+
 def test_the_order_knows_sums_and_products() -> None:
     a, b = _random(2000), _random(2000)
     rules = functions.RULES

@@ -75,10 +75,13 @@ class Algebra:
         """Floats by which numbers are ordered, between minus and plus one of `SIZES`.
 
         Squares are positive, and other numbers negative, so that a product has the sign that it
-        should have. The size is the distance of the residue modulo the largest prime from 0.
+        should have. The size is the distance of the residue modulo the largest prime from 0, and
+        between two of these distances that modulo the next prime, so that equal floats are rare.
         """
         first, prime = residues[..., 0], int(self.primes[0])
-        size = np.minimum(first, prime - first) * (2 * self._size / prime)
+        second, next_prime = residues[..., 1], int(self.primes[1])
+        between = np.minimum(second, next_prime - second) / next_prime
+        size = (np.minimum(first, prime - first) + between) * (2 * self._size / prime)
         return np.where(self._tables[0].is_square(first), size, -size)
 
     def inverse(self, residues: Residues) -> Residues:
