@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -166,7 +165,7 @@ def _ambiguous(table: Table) -> list[tuple[str, str, list[str]]]:
 
 def test_no_two_ways_are_the_shortest() -> None:
     assert not _ambiguous(ROUTES)
-    twice = Table((*STEPS, replace(ROUTES.by_name["core-distribute"], name="distribute-again")))
+    twice = Table((*STEPS, ROUTES.by_name["core-distribute"]._replace(name="distribute-again")))
     assert ("core block", "subgroup", ["core-distribute", "distribute-again"]) in _ambiguous(twice)
 
 
@@ -248,7 +247,7 @@ def test_a_language_that_is_raised_goes_everywhere() -> None:
 
 
 def test_no_route_goes_through_a_source_language() -> None:
-    table = Table((*STEPS, TO_TOY, FROM_TOY, replace(TO_TOY, name="block-to-toy", takes=(BLOCK,))))
+    table = Table((*STEPS, TO_TOY, FROM_TOY, TO_TOY._replace(name="block-to-toy", takes=(BLOCK,))))
     way = table.ways_to("cuda_tile")[BLOCK]
     assert [step.name for step in way] == ["core-tile-linalg", "tile-to-cuda_tile"]
 
@@ -269,7 +268,7 @@ def test_a_step_that_gives_something_else_is_a_defect(gives: Form, message: str)
 
 
 def test_a_step_that_gives_nothing_is_a_defect() -> None:
-    empty = replace(FROM_TOY, name="empty", run=lambda module, options, diagnostics: ModuleOp([]))
+    empty = FROM_TOY._replace(name="empty", run=lambda module, options, diagnostics: ModuleOp([]))
     module = _to_toy(ModuleOp([]), Options(), None)
     with pytest.raises(ContractError, match='empty gave nothing that is a kernel at level "tile"'):
         Run(Table((*STEPS, empty)), Options()).named(module, "empty")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xtile.text.source import SPIRV_MAGIC, TILE_MAGIC, Source
 
@@ -21,8 +20,7 @@ TRITON = re.compile(r"\b(?:tt|ttg|amdg|amdgpu|triton_gpu)\.")
 """What MLIR's text has of Triton's languages."""
 
 
-@dataclass(frozen=True)
-class Language:
+class Language(NamedTuple):
     """One language.
 
     Attributes:

@@ -23,7 +23,7 @@ from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_roun
 from xtile.dialects.shared_attributes import index_attribute
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, span_of, spelling_of, with_body
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 
 Rule: TypeAlias = Callable[[Any, Any], None]
 """Emits what one operation becomes, and records what its results have become.
@@ -182,7 +182,7 @@ class Rebuilder:
         """Records what a value has become: a value, or whatever the rules agree on."""
         self._values[old] = new
         if isinstance(new, SSAValue) and new.name_hint is None:
-            give_name(cast(SSAValue, new), old.name_hint)
+            copy_name(cast(SSAValue, new), old)
 
     def replace(self, old: Operation, new: OperationT) -> OperationT:
         """Emits `new`, whose results are what the results of `old` have become."""

@@ -5,15 +5,13 @@ Steps of translations name it before a chip is chosen, so that this loads no tab
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from xtile.targets.target import Number
 
 
-@dataclass(frozen=True)
-class LaneCompiler:
+class LaneCompiler(NamedTuple):
     """What makes machine code of the code of lanes, and what it knows to use.
 
     Attributes:
@@ -39,5 +37,5 @@ LLVM = LaneCompiler(
 XTILE = LaneCompiler("xtile", has_vectors=True, has_rows=True, least_lanes=1)
 """The translation to SPIR-V."""
 
-EITHER = replace(LLVM, has_vectors=True)
+EITHER = LLVM._replace(has_vectors=True)
 """One of them: LLVM for a GPU, SPIR-V for a CPU."""

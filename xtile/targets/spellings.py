@@ -12,9 +12,8 @@ SPV_INTEL_subgroup_matrix_multiply_accumulate, SPV_INTEL_2d_block_io and SPV_KHR
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from xtile.targets.target import Target
@@ -28,8 +27,7 @@ class Means(Enum):
     EXTENSION = "an instruction of an extension of SPIR-V"
 
 
-@dataclass(frozen=True)
-class MatrixSpelling:
+class MatrixSpelling(NamedTuple):
     """One way to write them.
 
     Attributes:

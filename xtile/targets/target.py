@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 from xtile.targets.spellings import PLAIN, MatrixSpelling
 
@@ -41,8 +41,7 @@ Number: TypeAlias = Literal[
 """A type of numbers. `tf32` is f32 rounded to ten bits of the fraction."""
 
 
-@dataclass(frozen=True)
-class MatrixUnit:
+class MatrixUnit(NamedTuple):
     """A product D (M x N) := A (M x K) B (K x N) + C that one instruction computes.
 
     Attributes:
@@ -87,8 +86,7 @@ class MatrixUnit:
         return self.a != self.sums
 
 
-@dataclass(frozen=True)
-class BlockShapes:
+class BlockShapes(NamedTuple):
     """The shapes of a two-dimensional block access, in elements.
 
     Attributes:
@@ -102,8 +100,7 @@ class BlockShapes:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class BlockAccess:
+class BlockAccess(NamedTuple):
     """Two-dimensional block loads, stores and prefetches, by the size of an element in bytes.
 
     Attributes:
@@ -135,8 +132,7 @@ class BlockAccess:
     most_extent: int
 
 
-@dataclass(frozen=True)
-class RowAccess:
+class RowAccess(NamedTuple):
     """Loads and stores of elements that follow each other, as many for each lane of a subgroup.
 
     Attributes:
@@ -150,8 +146,7 @@ class RowAccess:
     alignment: int
 
 
-@dataclass(frozen=True)
-class BufferAccess:
+class BufferAccess(NamedTuple):
     """Loads and stores of lanes at offsets from one base, which check the end of the memory.
 
     Attributes:
@@ -165,8 +160,7 @@ class BufferAccess:
     most_extent: int
 
 
-@dataclass(frozen=True)
-class VectorUnit:
+class VectorUnit(NamedTuple):
     """The vector registers of a CPU, in which one work-item computes with whole vectors.
 
     Attributes:
@@ -178,8 +172,7 @@ class VectorUnit:
     registers: int
 
 
-@dataclass(frozen=True)
-class Hints:
+class Hints(NamedTuple):
     """How the tile compiler is to compile a kernel; what is None is its own choice.
 
     Attributes:
@@ -193,8 +186,11 @@ class Hints:
     occupancy: int | None = None
 
 
-@dataclass(frozen=True)
-class ProductTile:
+NO_HINTS = Hints()
+"""Nothing is said."""
+
+
+class ProductTile(NamedTuple):
     """The tiles of a product of matrices.
 
     Attributes:
@@ -207,11 +203,10 @@ class ProductTile:
     rows: int
     columns: int
     depth: int
-    hints: Hints = Hints()
+    hints: Hints = NO_HINTS
 
 
-@dataclass(frozen=True)
-class ChainedProducts:
+class ChainedProducts(NamedTuple):
     """Products that are factors of others.
 
     Attributes:
@@ -265,11 +260,11 @@ class TilePolicy:
     elements: int = 1024
     sum_elements: int = 2048
     local_elements: int = 16384
-    elementwise_hints: Hints = Hints()
+    elementwise_hints: Hints = NO_HINTS
     large_elements: int = 16384
-    large_hints: Hints = Hints()
+    large_hints: Hints = NO_HINTS
     whole_elements: int = 32768
-    whole_hints: Hints = Hints()
+    whole_hints: Hints = NO_HINTS
     chained: tuple[ChainedProducts, ...] = ()
 
     def products_of(self, factor: Attribute) -> tuple[ProductTile, ...]:

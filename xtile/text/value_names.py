@@ -25,12 +25,17 @@ def give_name(value: SSAValue | Block, name: str | None) -> None:
     value._name = name  # pyright: ignore[reportPrivateUsage]
 
 
+def copy_name(value: SSAValue, other: SSAValue) -> None:
+    """Gives a value the name of another, which is known to be one."""
+    value._name = other._name  # pyright: ignore[reportPrivateUsage]
+
+
 def clone_with_names(operation: OperationT) -> OperationT:
     """A copy of an operation, in which every value keeps the whole of its name."""
     copies: dict[SSAValue, SSAValue] = {}
     copy = operation.clone(copies)
     for old, new in copies.items():
-        give_name(new, old.name_hint)
+        copy_name(new, old)
     return copy
 
 

@@ -11,7 +11,7 @@ A launch with few work-groups is slower so, and `core.preferred_launches` says w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING
@@ -255,7 +255,7 @@ class _Merging(TileEmitter):
             self.emit(ReturnOp())
         made = again(self._old, regions=[Region(body)])
         made.location = self._old.location
-        hints = replace(self.arrangement.product.hints, occupancy=None)
+        hints = self.arrangement.product.hints._replace(occupancy=None)
         made.attributes.pop(TILE_HINTS_ATTRIBUTE, None)
         made.attributes |= hints_attribute(hints)
         made.attributes[PREFERRED_ATTRIBUTE] = checks_attribute([words_of(self._many_groups())])

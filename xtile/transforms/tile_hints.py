@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, i32
 from xdsl.ir import Attribute
 
@@ -15,7 +13,7 @@ def hints_attribute(hints: Hints) -> dict[str, Attribute]:
     """The attribute by its name; none where the compiler chooses everything itself."""
     given = {
         name: IntegerAttr(number, i32)
-        for name, number in sorted(asdict(hints).items())
+        for name, number in sorted(hints._asdict().items())
         if number is not None
     }
     return {TILE_HINTS_ATTRIBUTE: DictionaryAttr(given)} if given else {}

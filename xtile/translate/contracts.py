@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity, SourceWarning
 from xtile.text.source import source_of, span_of, spelling_of
@@ -40,8 +39,7 @@ class ContractError(Exception):
     """A step gave what it does not declare, which is a defect of xtile."""
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(NamedTuple):
     """What a pass does with each form.
 
     Attributes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xtile.dialects.walk import walk
 
@@ -116,8 +116,7 @@ _OF_LEVELS = {form.level: form for form in (BLOCK, TILE, SUBGROUP, LANE)}
 _OF_XEGPU = {form.level: form for form in (XEGPU_WORK_GROUP, XEGPU_SUBGROUP, XEGPU_LANE)}
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A function of a module, or a module of device code in it.
 
     Attributes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 from xtile.targets import COMPILED_VENDORS, Vendor
 from xtile.translate.contracts import Contract
@@ -21,8 +21,7 @@ Way = tuple[Step, ...]
 """Steps from one form to another, without the passes that clean up in between."""
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(NamedTuple):
     """From one language to another.
 
     Attributes:
@@ -39,8 +38,7 @@ class Route:
         return f"{self.source}-to-{self.target}"
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(NamedTuple):
     """How a form comes to the end of a route.
 
     Attributes:

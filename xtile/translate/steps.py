@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xtile.targets import AMD, INTEL, NVIDIA, Vendor, chip_name, find_target
 from xtile.targets.compilers import EITHER, LLVM, XTILE, LaneCompiler
@@ -91,8 +91,7 @@ Run = Callable[["ModuleOp", Options, "Diagnostics | None"], "ModuleOp"]
 """Returns the new module, for the old one, which stays as it is."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """Makes a module into another one, and is a pass.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith
@@ -188,7 +188,7 @@ def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: b
     A block that takes several steps needs the registers that an occupancy would deny it.
     """
     hints = kernel.target.tiles.product_hints(factor, area)
-    kernel.use_hints(_PRODUCT + area, replace(hints, occupancy=None) if has_steps else hints)
+    kernel.use_hints(_PRODUCT + area, hints._replace(occupancy=None) if has_steps else hints)
 
 
 def use_hints_of_contractions(kernel: Kernel, body: Block) -> None:

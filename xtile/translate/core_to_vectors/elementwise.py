@@ -23,7 +23,7 @@ from xtile.translate.core_to_xegpu.lowering import carried_type
 
 def copy_or_compute(operation: Operation, lowering: Vectors) -> None:
     """Arithmetic of tiles is done on their parts; any other operation is emitted again."""
-    if not any(lowering.is_tile(value) for value in (*operation.operands, *operation.results)):
+    if lowering.plan.tiles.isdisjoint((*operation.operands, *operation.results)):
         _copy(operation, lowering)
     elif is_elementwise(operation):
         compute(operation, lowering)

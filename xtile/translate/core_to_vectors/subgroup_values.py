@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import cast
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.dialects.vector import BroadcastOp, TransferReadOp, TransferWriteOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from xtile.dialects.core.atomics import AtomicRMWOp
@@ -50,8 +51,7 @@ def vectors_of(function: Operation) -> frozenset[SSAValue]:
     """The vectors of a kernel at level tile, all of which belong to the work-group."""
     found: set[SSAValue] = set()
     for operation in walk(function):
-        arguments = (a for region in operation.regions for b in region.blocks for a in b.args)
-        found.update(value for value in (*operation.results, *arguments) if _rank(value))
+        found.update(_vectors((*operation.results, *_arguments(operation))))
     return frozenset(found)
 
 
@@ -60,27 +60,43 @@ def tiles_of(function: Operation) -> frozenset[SSAValue]:
     groups = _Groups()
     certain: list[SSAValue] = []
     for operation in walk(function):
-        if not operation.regions and not any(map(_rank, (*operation.operands, *operation.results))):
-            continue
-        certain += _certain(operation)
-        for group in _equal(operation):
-            groups.join([value for value in group if _rank(value) and not _is_anybodys(value)])
+        vectors = _vectors((*operation.operands, *operation.results))
+        if operation.regions:
+            certain += _certain(operation, [*vectors, *_vectors(_arguments(operation))])
+            for group in _equal(operation):
+                groups.join([value for value in _vectors(group) if not _is_anybodys(value)])
+        elif vectors:
+            certain += _certain(operation, vectors)
+            if not operation.has_trait(IsTerminator):
+                groups.join([value for value in vectors if not _is_anybodys(value)])
     return frozenset(certain) | groups.of(certain)
 
 
-def _certain(operation: Operation) -> Iterator[SSAValue]:
-    """The vectors of an operation that are a subgroup's for certain."""
+def _vectors(values: Iterable[SSAValue]) -> list[SSAValue]:
+    """Those values that are vectors of one dimension or more."""
+    return [
+        value
+        for value in values
+        if type(type_ := value.type) is VectorType and len(type_.shape.data) > 0
+    ]
+
+
+def _arguments(operation: Operation) -> Iterable[SSAValue]:
+    """The arguments of the blocks in an operation's regions."""
+    blocks = (block for region in operation.regions for block in region.blocks)
+    return chain.from_iterable(block.args for block in blocks)
+
+
+def _certain(operation: Operation, vectors: Iterable[SSAValue]) -> Iterator[SSAValue]:
+    """Those of an operation's vectors that are a subgroup's for certain."""
     is_of_subgroup = isinstance(operation, _OF_SUBGROUPS)
-    arguments = (a for region in operation.regions for block in region.blocks for a in block.args)
-    for value in (*operation.operands, *operation.results, *arguments):
-        if _rank(value) > 1 or (is_of_subgroup and _rank(value) and not _is_anybodys(value)):
+    for value in vectors:
+        if _rank(value) > 1 or (is_of_subgroup and not _is_anybodys(value)):
             yield value
 
 
 def _equal(operation: Operation) -> Iterable[Iterable[SSAValue]]:
-    """Groups of values of which all or none are a subgroup's."""
-    if operation.has_trait(IsTerminator):
-        return []
+    """Groups of values of an operation with regions of which all or none are a subgroup's."""
     ends = [region.block.last_op for region in operation.regions if region.blocks]
     yielded = [end.operands for end in ends if end is not None]
     if isinstance(operation, scf.IfOp):
@@ -124,13 +140,12 @@ class _Groups:
         return frozenset(value for value in self._next if self._first(value) in firsts)
 
 
-def _rank(value: SSAValue) -> int:
-    type_ = value.type
-    return len(type_.shape) if type(type_) is VectorType else 0
+def _rank(vector: SSAValue) -> int:
+    return len(cast("VectorType[Attribute]", vector.type).shape)
 
 
 def _is_anybodys(value: SSAValue) -> bool:
     owner = value.owner
     if not isinstance(owner, Operation) or owner.name not in _ANYBODYS:
         return False
-    return not any(map(_rank, owner.operands))
+    return not _vectors(owner.operands)

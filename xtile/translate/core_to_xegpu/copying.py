@@ -149,6 +149,8 @@ def refuse_direction(operation: Operation, lowering: Lowering) -> None:
     Raises:
         DiagnosticError: It does.
     """
+    if not operation.attributes:
+        return
     unknown = NUMBER_ATTRIBUTES & operation.attributes.keys() - {FLUSH_ATTRIBUTE}
     saturates = unknown <= {SATURATE_ATTRIBUTE}
     if unknown and not (saturates and widening.is_on_narrow_floats(operation)):

@@ -53,7 +53,7 @@ def _product(
     """The product of two matrices and a sum."""
     (rows, depth), (_, columns) = shape_of(a.type), shape_of(b.type)
     # What LLVM does not lower, it reads nevertheless, and so do others.
-    compiler = replace(lowering.target.compiler, missing_factors=())
+    compiler = lowering.target.compiler._replace(missing_factors=())
     unit = unit_for(
         replace(lowering.target, compiler=compiler),
         lowering.target.matrix_units,
