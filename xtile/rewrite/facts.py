@@ -219,3 +219,18 @@ def constant_of(value: SSAValue) -> int | None:
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
     return None
+
+
+def sum_of(index: SSAValue) -> tuple[SSAValue | None, int]:
+    """An index as something and a number that is added to it."""
+    known = constant_of(index)
+    if known is not None:
+        return None, known
+    owner = index.owner
+    if isinstance(owner, Operation) and owner.name == "arith.addi":
+        for base, number in (owner.operands, reversed(owner.operands)):
+            added = constant_of(number)
+            if added is not None:
+                inner, more = sum_of(base)
+                return inner, more + added
+    return index, 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, ModuleOp, f32, f64, i32, i64
 from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Operation, SSAValue
@@ -21,7 +20,7 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.shapes import TransposeOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.dialects.walk import walk
-from xtile.rewrite.facts import constant_of
+from xtile.rewrite.facts import sum_of
 from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
 from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
@@ -186,23 +185,8 @@ def _reads_follow(first: TransferReadOp, second: TransferReadOp, axis: int) -> b
 
 def _difference(a: SSAValue, b: SSAValue) -> int | None:
     """How much larger an index is than another one, if that is known."""
-    (base, first), (other, second) = _sum(a), _sum(b)
+    (base, first), (other, second) = sum_of(a), sum_of(b)
     return second - first if base is other else None
-
-
-def _sum(index: SSAValue) -> tuple[SSAValue | None, int]:
-    """An index as something and a number that is added to it."""
-    known = constant_of(index)
-    if known is not None:
-        return None, known
-    owner = index.owner
-    if isinstance(owner, arith.AddiOp):
-        for base, number in (owner.operands, reversed(owner.operands)):
-            added = constant_of(number)
-            if added is not None:
-                inner, more = _sum(base)
-                return inner, more + added
-    return index, 0
 
 
 def _contraction(operation: ContractionOp, uniting: _Uniting) -> None:

@@ -22,6 +22,7 @@ from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Operation, Region
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.source_promises import with_promises_of_source
 from xtile.dialects.effects import OF_LANES, OF_WORK_ITEMS, updates_memory
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp, ReturnOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
@@ -39,6 +40,8 @@ from xtile.transforms.split_complex import split_complex
 
 if TYPE_CHECKING:
     from xtile.text.diagnostics import Diagnostics
+
+_PRODUCTS = frozenset({"vector.contract", "xegpu.dpas"})
 
 _OF_SUBGROUPS = frozenset({*SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE})
 
@@ -131,6 +134,24 @@ def _with_launched_block_size(function: FuncOp, kernel: TileEmitter) -> FuncOp:
     return result
 
 
+def with_blocks_joined(
+    function: FuncOp, lanes: int, source: Source | None, diagnostics: Diagnostics | None
+) -> FuncOp:
+    """A kernel in which matrices of a subgroup that lie side by side are one; or the kernel itself.
+
+    Args:
+        function: The kernel; it is not changed.
+        lanes: The lanes of a subgroup.
+        source: The text of the kernel, for remarks.
+        diagnostics: Where remarks go; None drops them.
+    """
+    if sum(each.name in _PRODUCTS for each in walk(function)) < 2:
+        return function
+    from xtile.transforms.lift.joined_blocks import join_blocks
+
+    return join_blocks(function, lanes, source, diagnostics)
+
+
 def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | None) -> FuncOp:
     from xtile.transforms.lift.rules import lift
     from xtile.transforms.lift.work_group import work_group_of
@@ -138,11 +159,12 @@ def _lifted(function: FuncOp, source: Source | None, diagnostics: Diagnostics | 
     kernel = TileEmitter(RuleTable(), "tiles", source, diagnostics)
     if function.known_block_size is None and any(map(_tells_work_items_apart, walk(function))):
         function = _with_launched_block_size(function, kernel)
-    function = _with_local_memory_allocated(function)
+    function = with_promises_of_source(_with_local_memory_allocated(function))
     try:
         group = work_group_of(function)
     except ValueError as error:
         raise kernel.error(str(error), function) from error
+    function = with_blocks_joined(function, group.lanes, source, diagnostics)
     old = function.body.block
     body = kernel.new_block(old, [argument.type for argument in old.args])
     with kernel.in_function(body):

@@ -27,13 +27,13 @@ from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
-from xtile.dialects.xegpu.types import bit_width
+from xtile.dialects.xegpu.types import TensorDescType, bit_width
 from xtile.rewrite.emitter import AnyMemRef, rank
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.regions import offset_of, reinterpreted, view_at
-from xtile.rewrite.tile_emitter import shape_of, with_shape
+from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
 from xtile.transforms.lift.matrices import product
 from xtile.transforms.lift.shapes import ordered, outside_of
 from xtile.transforms.lift.transfers import Box, read_box, write_box
@@ -53,20 +53,23 @@ def create_descriptor(operation: CreateNdDescOp, widening: Widening) -> None:
     """A descriptor is memory and where a block begins."""
     if widening.divergence.of_all((operation.source, *operation.shape, *operation.strides)):
         raise widening.kernel.error("a block of memory that differs has no counterpart on tiles")
-    memory = _memory(operation, widening)
+    memory = described_memory(operation, widening.kernel)
     offsets = [_where(each, widening) for each in operation.mixed_offsets]
     widening.blocks[operation.TensorDesc] = memory, offsets or [0] * rank(memory)
 
 
-def _memory(operation: CreateNdDescOp, widening: Widening) -> SSAValue:
-    """The memory of a descriptor, with its shape if it has one of its own."""
-    kernel = widening.kernel
+def described_memory(operation: CreateNdDescOp, kernel: TileEmitter) -> SSAValue:
+    """The memory of a descriptor, with its shape if it has one of its own.
+
+    Raises:
+        DiagnosticError: The descriptor begins at a number that has no arithmetic.
+    """
     source = kernel.value(operation.source)
     is_memref = isinstance(source.type, MemRefType)
-    if is_memref and not operation.shape and operation.const_shape is None:
+    if is_memref and not has_own_shape(operation):
         return source
     sizes, strides = (
-        tuple(_known(each, widening) for each in numbers)
+        tuple(_known(each, kernel) for each in numbers)
         for numbers in (operation.mixed_sizes, operation.mixed_strides)
     )
     if is_memref:
@@ -79,12 +82,17 @@ def _memory(operation: CreateNdDescOp, widening: Widening) -> SSAValue:
     return view_at(kernel, source, element, sizes, strides)
 
 
-def _known(number: SSAValue | int | None, widening: Widening) -> Index:
+def has_own_shape(operation: CreateNdDescOp) -> bool:
+    """Whether a descriptor says which shape its memory has."""
+    return bool(operation.shape) or operation.const_shape is not None
+
+
+def _known(number: SSAValue | int | None, kernel: TileEmitter) -> Index:
     assert number is not None, "a descriptor with a shape of its own has all numbers"
     if isinstance(number, int):
         return number
     constant = constant_of(number)
-    return widening.kernel.value(number) if constant is None else constant
+    return kernel.value(number) if constant is None else constant
 
 
 def update_descriptor(operation: UpdateNdOffsetOp, widening: Widening) -> None:
@@ -122,29 +130,40 @@ def _moved(
 # --- accesses ---
 
 
-def _accessed(operation: LoadNdOp | StoreNdOp, widening: Widening) -> tuple[Box, Table]:
-    """The block that the lanes of a subgroup access together, and which element each entry is."""
+def table_of_access(operation: LoadNdOp | StoreNdOp, lanes: int) -> tuple[Table, list[int]]:
+    """Which element of a block each entry of each lane is, and the rows and columns of the block.
+
+    Raises:
+        ValueError: The vector is no lane's part of the block.
+    """
     from xtile.semantics.xegpu.block_coordinates import coordinates
 
+    type_ = tensor_desc(operation.TensorDesc)
+    axes = [axis.reshape(lanes, -1).T for axis in coordinates(operation, type_, lanes)]
+    sizes = [int(axis.max()) + 1 for axis in axes]
+    if len(axes) == 1:
+        axes, sizes = [axes[0] * 0, axes[0]], [1, sizes[0]]
+    position = axes[0] * sizes[1] + axes[1]
+    return tuple(tuple(map(int, row)) for row in position.tolist()), sizes
+
+
+def is_boundary_checked(type_: TensorDescType) -> bool:
+    """Whether elements outside of memory are zeros, and not written."""
+    encoding = type_.encoding
+    is_checked = isinstance(encoding, BlockTensorDescAttr) and encoding.is_boundary_checked
+    return type_.rank > 1 and is_checked
+
+
+def _accessed(operation: LoadNdOp | StoreNdOp, widening: Widening) -> tuple[Box, Table]:
+    """The block that the lanes of a subgroup access together, and which element each entry is."""
     kernel, type_ = widening.kernel, tensor_desc(operation.TensorDesc)
     if not operation.is_for_lane:
         raise kernel.error(
             "the vector must be the part of one lane, as the others of the kernel are"
         )
     memory, offsets = _moved(operation, operation.TensorDesc, operation.mixed_offsets, widening)
-    lanes = widening.group.lanes
-    axes = [axis.reshape(lanes, -1).T for axis in coordinates(operation, type_, lanes)]
-    sizes = [int(axis.max()) + 1 for axis in axes]
-    if len(axes) == 1:
-        axes, sizes = [axes[0] * 0, axes[0]], [1, sizes[0]]
-    position = axes[0] * sizes[1] + axes[1]
-    table = tuple(tuple(map(int, row)) for row in position.tolist())
-    encoding = type_.encoding
-    is_checked = (
-        type_.rank > 1
-        and isinstance(encoding, BlockTensorDescAttr)
-        and encoding.is_boundary_checked
-    )
+    table, sizes = table_of_access(operation, widening.group.lanes)
+    is_checked = is_boundary_checked(type_)
     count = len(offsets)
     along: list[int | None] = [count - 2 if type_.rank > 1 else None, count - 1]
     checked = [d for d in along if d is not None] if is_checked else []
@@ -252,16 +271,14 @@ def _elements(
 # --- products ---
 
 
-def dpas(operation: Operation, widening: Widening) -> None:
-    """A product of the matrices of which lanes have parts."""
+def tables_of_product(operation: Operation, lanes: int) -> tuple[Table, Table, Table]:
+    """Which elements of A, B and C := A B + C each entry of each lane is."""
     import numpy as np
 
     from xtile.semantics.xegpu.fragments import elements_of_a_register, from_lanes, unit
 
-    kernel, lanes = widening.kernel, widening.group.lanes
-    lhs, rhs, *sums = operation.operands
-    (result,) = operation.results
-    rows, count = prod(shape_of(result.type)), prod(shape_of(lhs.type))
+    lhs, rhs = operation.operands[:2]
+    rows, count = prod(shape_of(operation.results[0].type)), prod(shape_of(lhs.type))
     inner, bits = prod(shape_of(rhs.type)), bit_width(value_type(rhs.type))
     left_shape = shape_of(lhs.type)
     together = prod(left_shape[1:]) if len(left_shape) > 1 else unit(inner, bits, lanes)
@@ -269,7 +286,6 @@ def dpas(operation: Operation, widening: Widening) -> None:
     left = from_lanes(np.arange(lanes * count).reshape(lanes, count), together)
     right = from_lanes(np.tile(np.arange(inner), (lanes, 1)), pack)
     right = right.reshape(inner // pack, lanes, pack).swapaxes(1, 2).reshape(inner, lanes)
-    # Which element each entry of a lane is.
     of_left = [[0] * lanes for _ in range(count)]
     for element, number in enumerate(left.tolist()):
         lane, entry = divmod(int(number), count)
@@ -279,10 +295,20 @@ def dpas(operation: Operation, widening: Widening) -> None:
         for lane, entry in enumerate(row):
             of_right[int(entry)][lane] = depth * lanes + lane
     plain = [[row * lanes + lane for lane in range(lanes)] for row in range(rows)]
-    a = _together(widening, widening.wide(lhs), _table(of_left), (rows, inner), lhs)
-    b = _together(widening, widening.wide(rhs), _table(of_right), (inner, lanes), rhs)
+    return _table(of_left), _table(of_right), _table(plain)
+
+
+def dpas(operation: Operation, widening: Widening) -> None:
+    """A product of the matrices of which lanes have parts."""
+    kernel, lanes = widening.kernel, widening.group.lanes
+    lhs, rhs, *sums = operation.operands
+    (result,) = operation.results
+    rows, inner = prod(shape_of(result.type)), prod(shape_of(rhs.type))
+    of_left, of_right, plain = tables_of_product(operation, lanes)
+    a = _together(widening, widening.wide(lhs), of_left, (rows, inner), lhs)
+    b = _together(widening, widening.wide(rhs), of_right, (inner, lanes), rhs)
     if sums:
-        c = _together(widening, widening.wide(sums[0]), _table(plain), (rows, lanes), result)
+        c = _together(widening, widening.wide(sums[0]), plain, (rows, lanes), result)
     else:
         zero = kernel.constant(0, with_shape(result.type, (rows, lanes)))
         c = Wide((zero,), _MATRIX)
@@ -290,7 +316,7 @@ def dpas(operation: Operation, widening: Widening) -> None:
     c = widening.aligned(c, axes)
     numbers = ({ROW: 0, COLUMN: 2}, {ROW: 2, COLUMN: 1}, {ROW: 0, COLUMN: 1})
     value = product(widening, (a, b, c), numbers, {})
-    widening.define(result, _dealt(widening, value, _table(plain), result))
+    widening.define(result, _dealt(widening, value, plain, result))
 
 
 def _table(rows: Sequence[Sequence[int]]) -> Table:

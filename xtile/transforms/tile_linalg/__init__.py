@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Operation, Region
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.gpu.subgroup_sizes import DEFAULT_SUBGROUP_SIZE, given_subgroup_size
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk_block
 from xtile.rewrite.kernels import with_kernels_replaced
@@ -28,6 +29,7 @@ from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
 from xtile.transforms.join_branches import join_branches
+from xtile.transforms.lift import with_blocks_joined
 from xtile.transforms.split_complex import split_complex
 from xtile.transforms.tile_hints import hints_attribute
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -70,6 +72,8 @@ def _tiled(
     function: FuncOp, target: Target, source: Source | None, diagnostics: Diagnostics | None
 ) -> FuncOp:
     """Returns a new kernel at tile level."""
+    lanes = given_subgroup_size(function) or DEFAULT_SUBGROUP_SIZE
+    function = with_blocks_joined(function, lanes, source, diagnostics)
     local = local_memory_of(function, target)
     kernel = Kernel(RULES, function, local, target, source, diagnostics)
     old = function.body.block

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import prod
 from typing import cast
 
@@ -72,8 +71,8 @@ def _hints_for_products(function: FuncOp, target: Target) -> dict[str, Attribute
     largest = max(found, key=lambda each: each.num_worker_warps_per_cta or 0, default=Hints())
     if largest in (Hints(), _OWN_CHOICE):
         return {}
-    given = {_WARPS: largest.num_worker_warps_per_cta, "occupancy": largest.occupancy}
-    return {name: IntegerAttr(number, i32) for name, number in given.items() if number is not None}
+    given = largest._asdict().items()
+    return {name: IntegerAttr(number, i32) for name, number in given if number is not None}
 
 
 def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionOp]) -> Hints:
@@ -84,4 +83,4 @@ def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionO
         chained = tiles.chained_hints(min(shape[-2:][0] for shape in shapes), area)
         if chained is not None:
             return chained
-    return replace(tiles.product_hints(factor, 1 << (area - 1).bit_length()), occupancy=None)
+    return tiles.product_hints(factor, 1 << (area - 1).bit_length())._replace(occupancy=None)

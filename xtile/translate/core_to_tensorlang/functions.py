@@ -18,9 +18,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import (
-    ALIGNMENT_ATTRIBUTE,
-    SHAPE_GCD_ATTRIBUTE,
-    STRIDE_GCD_ATTRIBUTE,
     promises_of,
 )
 from xtile.dialects.core.attributes import Level, level_of
@@ -34,6 +31,7 @@ from xtile.dialects.core.signature import (
     own_signature,
     source_signature,
 )
+from xtile.dialects.core.source_promises import PROMISES
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
@@ -285,11 +283,8 @@ def _is_the_source(signature: KernelSignature, body: Block) -> bool:
     return True
 
 
-_PROMISES: Mapping[str, str] = {
-    ALIGNMENT_ATTRIBUTE: "alignment",
-    SHAPE_GCD_ATTRIBUTE: "shape_gcd",
-    STRIDE_GCD_ATTRIBUTE: "stride_gcd",
-}
+_PROMISES = {of_core: name for name, of_core in PROMISES.items()}
+"""What the tensor language calls what core promises."""
 
 
 def _promises(

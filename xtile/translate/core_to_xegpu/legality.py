@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import gcd, lcm
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, i64
 from xdsl.ir import SSAValue
 
 from xtile.rewrite.facts import Facts
@@ -18,7 +18,7 @@ from xtile.targets.blocks import Bytes, Region, access_for, least_alignment, reg
 from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.promises import missing_promise
-from xtile.translate.core_to_xegpu.views import View, type_of, view_of
+from xtile.translate.core_to_xegpu.views import View, static_strides, type_of, view_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def surface_of(lowering: Lowering, block: Block) -> Surface | str:
     width = _width(lowering, view, block, contiguous, across)
     return Surface(
         view,
-        _extent(lowering, view, across),
+        _height(lowering, view, block, across),
         width,
         view.strides[across],
         lowering.add(view.offsets[across], block.start[across]),
@@ -124,6 +124,15 @@ def is_transposed(block: Block, view: View) -> bool:
 
 def _extent(lowering: Lowering, view: View, dimension: int) -> Index:
     return lowering.add(view.offsets[dimension], view.sizes[dimension])
+
+
+def _height(lowering: Lowering, view: View, block: Block, across: int) -> Index:
+    """An access that stays inside needs no exact height; that of a whole memref is no value."""
+    root = type_of(view.root)
+    is_part = view.outer == 0 and view.strides == static_strides(root)
+    if block.checked[across] or not is_part or DYNAMIC_INDEX in root.get_shape():
+        return _extent(lowering, view, across)
+    return root.get_shape()[across]
 
 
 def _width(lowering: Lowering, view: View, block: Block, contiguous: int, across: int) -> Index:

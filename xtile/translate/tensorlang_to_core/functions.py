@@ -22,10 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
 from xtile.dialects.core.arguments import (
-    ALIGNMENT_ATTRIBUTE,
     NOALIAS_ATTRIBUTE,
-    SHAPE_GCD_ATTRIBUTE,
-    STRIDE_GCD_ATTRIBUTE,
 )
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
@@ -37,6 +34,7 @@ from xtile.dialects.core.signature import (
     SourceParameter,
     source_signature,
 )
+from xtile.dialects.core.source_promises import PROMISES
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType, type_text
@@ -47,13 +45,6 @@ from xtile.translate.tensorlang_to_core.types import core_type
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
 """The attribute of a `gpu.func` that says how many work-items a subgroup has."""
-
-_PARAMETER_ATTRIBUTES = {
-    "alignment": ALIGNMENT_ATTRIBUTE,
-    "shape_gcd": SHAPE_GCD_ATTRIBUTE,
-    "stride_gcd": STRIDE_GCD_ATTRIBUTE,
-}
-"""Promises about a memref parameter; divisors are for the outermost dimension first."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +158,9 @@ def _parameter_attributes(
     if not isinstance(type, MemrefType):
         return {}
     promised = {
-        _PARAMETER_ATTRIBUTES[name]: _promise(attribute, type.order)
+        PROMISES[name]: _promise(attribute, type.order)
         for name, attribute in given.items()
-        if name in _PARAMETER_ATTRIBUTES
+        if name in PROMISES
     }
     return {**promised, NOALIAS_ATTRIBUTE: UnitAttr()}
 

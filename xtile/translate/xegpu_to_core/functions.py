@@ -29,6 +29,7 @@ from xtile.dialects.core.signature import (
     own_signature,
     source_signature,
 )
+from xtile.dialects.core.source_promises import with_promises_of_source
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
@@ -110,7 +111,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
         result.attributes[SUBGROUP_SIZE_ATTRIBUTE] = IntegerAttr(raising.subgroup_size, i32)
     if block_size is not None:
         result.known_block_size = DenseArrayBase.from_list(i32, block_size)
-    raising.emit(result)
+    raising.emit(with_promises_of_source(result))
 
 
 def _grid(function: FuncOp) -> tuple[int, int] | None:
