@@ -11,6 +11,7 @@ source finds them out by itself. Kernel and rival are measured as in nvidia_gpu.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,18 @@ def coopmatrix_gemm(type: str) -> Kernel:
     return Kernel(f"coopmatrix_gemm_{type}", text)
 
 
+def lane_gemm(type: str, size: int, rows: int, columns: int) -> Kernel:
+    """The same product, of matrices whose sizes are known and multiples of a block."""
+    source = subgroup_gemm(type, rows, columns).text.replace(".both_checked", "")
+    text = re.sub(
+        rf"memref<{type}x\?x\?> {{.*?}}", f"memref<{type}x{size}x{size}> {{alignment=128}}", source
+    )
+    return Kernel(f"lane_gemm_{type}_{size}_{rows}_{columns}", text)
+
+
+LANES = [lane_gemm(type, size, *block) for size in SIZES for type in TYPES for block in BLOCKS[1:]]
+"""What becomes XeGPU of lanes before it becomes tiles."""
+
 KERNELS = [
     *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
     *map(coopmatrix_gemm, TYPES),
@@ -103,14 +116,29 @@ KERNELS = [
 
 def product(torch: Any, type: str, size: int, rows: int, columns: int) -> Workload:
     """A large product; PyTorch multiplies the transposed matrices, which are row-major."""
+    return _product(
+        torch, subgroup_gemm(type, rows, columns), "subgroup_gemm", type, size, rows, columns
+    )
+
+
+def product_of_lanes(torch: Any, type: str, size: int, rows: int, columns: int) -> Workload:
+    """The same by the port to XeGPU of lanes."""
+    return _product(
+        torch, lane_gemm(type, size, rows, columns), "XeGPU of lanes", type, size, rows, columns
+    )
+
+
+def _product(
+    torch: Any, kernel: Kernel, name: str, type: str, size: int, rows: int, columns: int
+) -> Workload:
     dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[type]
     a, b, c = (column_major(torch, size, size, dtype=dtype) for _ in range(3))
     out = torch.empty_like(c.T)
     # One rounding of the result, and sums in f32 in any order.
     tolerance = (2**-8 if type == "bf16" else 2**-11) + size * 2**-24
     return Workload(
-        subgroup_gemm(type, rows, columns),
-        f"subgroup_gemm {type} {size}^3, work-groups of {rows} x {columns}",
+        kernel,
+        f"{name} {type} {size}^3, work-groups of {rows} x {columns}",
         (a, b, c),
         (size // rows, size // columns),
         2 * size**3,
@@ -206,6 +234,10 @@ def compile_all(directory: Path, *, launch_checks: bool) -> None:
     for kernel in KERNELS:
         path = directory / f"{kernel.name}.cubin"
         xtile.compile(kernel.text, path, chip=CHIP, launch_checks=launch_checks)
+    for kernel in LANES:
+        lanes = xtile.port(kernel.text, "xegpu", chip="pvc")
+        path = directory / f"{kernel.name}.cubin"
+        xtile.compile(lanes, path, chip=CHIP, launch_checks=launch_checks)
 
 
 def run_all(cubins: Path, only: str) -> None:
@@ -218,6 +250,12 @@ def run_all(cubins: Path, only: str) -> None:
             for size in SIZES
             for type in TYPES
             for block in BLOCKS
+        ),
+        *(
+            lambda t=type, s=size, b=block: product_of_lanes(torch, t, s, *b)
+            for size in SIZES
+            for type in TYPES
+            for block in BLOCKS[1:]
         ),
         *(lambda t=type, s=size: updated_product(torch, t, s) for size in SIZES for type in TYPES),
         lambda: attention(torch),

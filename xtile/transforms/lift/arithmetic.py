@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.effects import may_fail
+from xtile.dialects.shapes import bits_of
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import again, copy
@@ -44,6 +46,22 @@ def elementwise(operation: Operation, widening: Widening) -> None:
     )
     for old, result in zip(operation.results, kernel.emit(new).results, strict=True):
         widening.define(old, Wide((result,), axes))
+
+
+def bitcast(operation: Operation, widening: Widening) -> None:
+    """The same bits as numbers of another type of the same size.
+
+    Raises:
+        DiagnosticError: Several elements become one, or one becomes several.
+    """
+    (given,), (result,) = operation.operands, operation.results
+    element = value_type(result.type)
+    if bits_of(element) != bits_of(value_type(given.type)):
+        name = spelling_of(operation)
+        raise widening.kernel.error(
+            f"{name} to elements of another size has no counterpart on tiles"
+        )
+    widening.define(result, widening.computed(arith.BitcastOp, widening.wide(given), type=element))
 
 
 _OF_ONE = frozenset({"arith.divsi", "arith.divui", "arith.muli"})

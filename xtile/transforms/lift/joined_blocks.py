@@ -220,7 +220,7 @@ class _Plan:
 
     def _is_elementwise(self, grid: _Grid) -> bool:
         operations = _alike(grid)
-        if operations is None or operations[0].dialect_name() not in _ARITHMETIC:
+        if operations is None or not _is_arithmetic(operations[0]):
             return False
         first = operations[0]
         vector = shape_of(first.results[0].type)
@@ -418,6 +418,10 @@ class _Plan:
 _FACTORS = ("lhs", "rhs")
 
 _WRITES = frozenset({"vector.transfer_write", "xegpu.store_nd"})
+
+
+def _is_arithmetic(operation: Operation) -> bool:
+    return operation.dialect_name() in _ARITHMETIC or operation.name == "vector.bitcast"
 
 
 def _known_number(value: SSAValue) -> object:

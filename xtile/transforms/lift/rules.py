@@ -156,6 +156,7 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "scf.for": loop,
     "scf.if": branch,
     "scf.while": while_loops.while_loop,
+    "vector.bitcast": arithmetic.bitcast,
     "vector.broadcast": shapes.broadcast,
     "vector.contract": matrices.contract,
     "vector.extract": shapes.extract,
