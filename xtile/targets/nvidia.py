@@ -140,6 +140,7 @@ def _tiles(
     return TilePolicy(
         products,
         parts,
+        one_warp_elements=64 * 64,
         updates=updates or {},
         elementwise_hints=_SMALL,
         large_hints=_WIDE,

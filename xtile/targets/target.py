@@ -229,6 +229,8 @@ class TilePolicy:
         split_products: The same for types whose matrices are multiplied as parts of another type
             (`transforms/split_products.py`), unless products are to be exact.
         other_products: The same for all other types, which are broadcast, multiplied and added up.
+        one_warp_elements: The most elements of a product's tile in kernels that allocate memory,
+            which have one warp; None where they have as many as others.
         updates: The tile of products that are added to what memory has, where work-groups become
             one tile block (`transforms/merge_work_groups.py`).
         merged_elements: The most elements of a work-group's product where several of them become
@@ -254,6 +256,7 @@ class TilePolicy:
         default_factory=dict[Number, tuple[ProductTile, ...]]
     )
     other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
+    one_warp_elements: int | None = None
     updates: Mapping[Number, ProductTile] = field(default_factory=dict["Number", ProductTile])
     merged_elements: int = 16384
     blocks: int = 256

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -200,3 +201,33 @@ def test_what_is_whole_leaves_less_room_for_the_rest(instruction: str) -> None:
     assert shapes & {(128,), (64, 64)}
     sizes = {math.prod(shape) for shape in shapes}
     assert max(sizes - {64 * 64}) <= NVIDIA.chips["sm_90"].tiles.sum_elements
+
+
+@pytest.mark.parametrize("chip", ["sm_90", "sm_100"])
+def test_products_beside_allocated_memory_have_small_tiles(chip: str) -> None:
+    """One warp has no registers for the sums of large ones: tileiras takes minutes for them."""
+    text = """
+        func @k(%a: memref<i8x512x512>, %b: memref<i8x512x512>, %c: memref<i32x512x512>,
+                %x: memref<f32x64>, %i: index) {
+            %one = constant 1 : i8
+            %zero = constant 0 : i32
+            gemm.n.n %one, %a, %b, %zero, %c
+            ALLOCATION
+        }
+    """
+    allocation = """
+            %t = alloca : memref<f32x256x256,local>
+            %v = subview %t[%i:64,0] : memref<f32x64,local>
+            %z = constant 0.0 : f32
+            %f = constant 1.0 : f32
+            axpby %f, %x, %z, %v
+            axpby %f, %v, %f, %x
+    """
+
+    def largest(given: str) -> int:
+        made = xtile.translate(text.replace("ALLOCATION", given), "cuda_tile", chip=chip)
+        found = re.findall(r"mmai .*, tile<(\d+)x(\d+)xi32>", xtile.to_text(made, "mlir"))
+        return max(int(rows) * int(columns) for rows, columns in found)
+
+    assert largest("") >= 128 * 128
+    assert largest(allocation) <= 64 * 64
