@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+import xtile
 from tests.transforms.distribute.kernels import printed, read
 from tests.translate.core_to_cuda_tile.entries import (
     assemble_for_all,
@@ -320,3 +321,31 @@ def test_offsets_that_32_bits_do_not_hold(stride: int, bits: int) -> None:
     offsets = [line for line in lines if " = offset " in line]
     assert any(f"tile<8x8xi{bits}>" in line for line in offsets)
     assert not any(f"tile<8x8xi{96 - bits}>" in line for line in offsets)
+
+
+def test_one_large_product_is_compiled_like_one_of_linear_algebra() -> None:
+    """A tile of 256 x 256 takes the registers of two blocks."""
+    text = """
+        func @k(%A: memref<f16x4096x4096>, %B: memref<f16x4096x4096>, %C: memref<f32x4096x4096>)
+                attributes {subgroup_size=16, work_group_size=[128,8]} {
+            parallel {
+                %c0 = constant 0 : index
+                %c32 = constant 32 : index
+                %x = subgroup_id.x : i32
+                %y = subgroup_id.y : i32
+                %xi = cast %x : index
+                %yi = cast %y : index
+                %i = mul %xi, %c32 : index
+                %j = mul %yi, %c32 : index
+                %z = constant 0.0 : coopmatrix<f32x32x32,matrix_acc>
+                %a = cooperative_matrix_load.n %A[%i,%c0] : coopmatrix<f16x32x16,matrix_a>
+                %b = cooperative_matrix_load.n %B[%c0,%j] : coopmatrix<f16x16x32,matrix_b>
+                %c = cooperative_matrix_mul_add %a, %b, %z : coopmatrix<f32x32x32,matrix_acc>
+                cooperative_matrix_store.n %c, %C[%i,%j]
+            }
+        }
+    """
+    lanes = xtile.translate(text, "xegpu", chip="pvc")
+    for kernel in (text, lanes):
+        made = xtile.to_text(xtile.translate(kernel, "cuda_tile", chip="sm_90"), "mlir")
+        assert "sm_90 = {num_cta_in_cga = 2, num_worker_warps_per_cta = 8}" in made

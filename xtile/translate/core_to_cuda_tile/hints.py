@@ -83,4 +83,6 @@ def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionO
         chained = tiles.chained_hints(min(shape[-2:][0] for shape in shapes), area)
         if chained is not None:
             return chained
-    return tiles.product_hints(factor, 1 << (area - 1).bit_length())._replace(occupancy=None)
+    hints = tiles.product_hints(factor, 1 << (area - 1).bit_length())._replace(occupancy=None)
+    # Several products share no tile that two blocks could divide.
+    return hints if len(products) == 1 else hints._replace(num_cta_in_cga=None)
