@@ -236,9 +236,8 @@ class _Plan:
         type_ = grid.type
 
         def emit(joining: _Joining) -> SSAValue:
-            return joining.emit(again(first, list(map(joining.whole, operands)), [type_])).results[
-                0
-            ]
+            new = again(first, list(map(joining.whole, operands)), [type_])
+            return joining.emit(new).results[0]
 
         return self._once(grid, operations, emit)
 
@@ -279,9 +278,8 @@ class _Plan:
         if isinstance(product, DpasOp) and product.is_for_lane and grid.table is not None:
             depth = shape_of(product.rhs.type)[0]
             left, right, sums = tables_of_product(product, self.lanes)
-            return (
-                (((rows, depth), left), ((depth, columns), right)) if sums == grid.table else None
-            )
+            factors = ((rows, depth), left), ((depth, columns), right)
+            return factors if sums == grid.table else None
         if isinstance(product, ContractionOp) and grid.table is None:
             (depth, *more) = shape_of(product.rhs.type)
             if iteration_maps(product) == MATMUL and len(more) == 1:
