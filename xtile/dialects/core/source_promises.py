@@ -7,9 +7,17 @@ there relies on them like the source, since a launch checks what the signature s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, UnitAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute
 
 from xtile.dialects.core.arguments import (
@@ -20,7 +28,7 @@ from xtile.dialects.core.arguments import (
     leads_to_memory,
     promises_of,
 )
-from xtile.dialects.core.signature import Piece, Role, SourceParameter, source_signature
+from xtile.dialects.core.signature import source_signature
 from xtile.dialects.gpu.functions import FuncOp
 
 PROMISES: Mapping[str, str] = {
@@ -51,12 +59,10 @@ def with_promises_of_source(function: FuncOp) -> FuncOp:
         own = dict(promises_of(function, index))
         if index < len(pieces) and leads_to_memory(arguments[index].type):
             parameter, piece = pieces[index]
-            given = _promised(parameter, piece) if is_known else {}
-            own = {
-                **given,
-                **({NOALIAS_ATTRIBUTE: UnitAttr()} if parameter.is_noalias else {}),
-                **own,
-            }
+            given = promised(parameter.attributes, piece.modes) if is_known else {}
+            if parameter.is_noalias:
+                given[NOALIAS_ATTRIBUTE] = UnitAttr()
+            own = {**given, **own}
         attributes.append(own)
     if attributes == [dict(promises_of(function, index)) for index in range(len(attributes))]:
         return function
@@ -66,20 +72,28 @@ def with_promises_of_source(function: FuncOp) -> FuncOp:
     return result
 
 
-def _promised(parameter: SourceParameter, piece: Piece) -> dict[str, Attribute]:
-    """What a parameter of the tensor language promises of an argument that it became."""
-    promised: dict[str, Attribute] = {}
-    for name, attribute in parameter.attributes.items():
-        if not isinstance(attribute, ArrayAttr):
-            if name == "alignment":
-                promised[PROMISES[name]] = attribute
-        elif name in PROMISES and piece.role is Role.MEMREF:
-            divisors = _divisors(cast("ArrayAttr[Any]", attribute).data, piece.modes)
-            promised[PROMISES[name]] = DenseArrayBase.from_list(i64, divisors)
-    return promised
+def promised(given: Mapping[str, Attribute], modes: Sequence[int]) -> dict[str, Attribute]:
+    """The attributes of an argument for what the tensor language promises of a parameter.
+
+    Args:
+        given: The promises, as the tensor language calls them; what is none is left out.
+        modes: For each dimension of the memref the parameter's mode; none where it is no memref.
+    """
+    result: dict[str, Attribute] = {}
+    for name, attribute in given.items():
+        if name == "alignment" and isinstance(attribute, IntegerAttr):
+            result[PROMISES[name]] = cast("Attribute", attribute)
+        elif name in PROMISES and modes and isinstance(attribute, ArrayAttr):
+            numbers = _integers(cast("ArrayAttr[Attribute]", attribute).data)
+            # What is not promised is divided by 1.
+            divisors = [numbers[mode] if mode < len(numbers) else 1 for mode in modes]
+            result[PROMISES[name]] = DenseArrayBase.from_list(i64, divisors)
+    return result
 
 
-def _divisors(given: Sequence[Any], modes: Sequence[int]) -> list[int]:
-    """The divisor of each dimension of a memref; what is not given is 1."""
-    numbers = [int(each.value.data) for each in given]
-    return [numbers[mode] if mode < len(numbers) else 1 for mode in modes]
+def _integers(given: Sequence[Attribute]) -> list[int]:
+    return [
+        cast("IntegerAttr[IntegerType]", each).value.data
+        for each in given
+        if isinstance(each, IntegerAttr)
+    ]

@@ -148,7 +148,7 @@ class _Plan:
 
     lanes: int
     known: dict[_Grid, Emit | None] = field(default_factory=dict["_Grid", "Emit | None"])
-    at: dict[Operation, list[tuple[_Grid | None, Emit]]] = field(
+    at: dict[Operation, list[Callable[[_Joining], None]]] = field(
         default_factory=lambda: defaultdict(list)
     )
     members: set[Operation] = field(default_factory=set[Operation])
@@ -187,7 +187,11 @@ class _Plan:
         self.known[grid] = None
         self.members.update(operations)
         last = max(operations, key=block.get_operation_index)
-        self.at[last].append((grid, emit))
+
+        def keep(joining: _Joining) -> None:
+            joining.made[grid] = emit(joining)
+
+        self.at[last].append(keep)
         return True
 
     def _is_constant(self, grid: _Grid) -> bool:
@@ -255,7 +259,7 @@ class _Plan:
         lhs = _Grid(tuple((row[0],) for row in rows), left_shape, left)
         rhs = _Grid((columns[0],), right_shape, right)
         sums = None
-        if len(operations[0].operands) > len(_FACTORS):
+        if len(operations[0].operands) > 2:
             sums = grid.of(lambda value: cast(Operation, value.owner).operands[2])
         if not all(self.has(each) for each in (lhs, rhs, sums) if each is not None):
             return False
@@ -370,7 +374,7 @@ class _Plan:
             return False
         first, inside = accesses[0], _inside(accesses)
 
-        def emit(joining: _Joining) -> SSAValue:
+        def emit(joining: _Joining) -> None:
             at = [joining.index_of(each) for each in first.indices]
             write = TransferWriteOp(
                 joining.whole(grid),
@@ -381,12 +385,12 @@ class _Plan:
                 permutation_map=_map_of(first),
             )
             joining.emit(write)
-            return at[0]
+            joining.remark("matrices side by side are computed and written as one")
 
         block = operations[0].parent
         assert block is not None
         self.members.update(operations)
-        self.at[max(operations, key=block.get_operation_index)].append((None, emit))
+        self.at[max(operations, key=block.get_operation_index)].append(emit)
         return True
 
     @property
@@ -412,8 +416,6 @@ class _Plan:
         carried = self.carried.get(around, []) if around is not None else []
         return any(number in each.numbers for each in carried)
 
-
-_FACTORS = ("lhs", "rhs")
 
 _WRITES = frozenset({"vector.transfer_write", "xegpu.store_nd"})
 
@@ -490,9 +492,8 @@ def _planned(kernel: FuncOp, lanes: int) -> _Plan | None:
 def _with(plan: _Plan, written: Iterable[tuple[_Grid, Sequence[Operation]]]) -> _Plan | None:
     """A plan with more writes; None where they cannot become one."""
     result = _Plan(plan.lanes, dict(plan.known), products=plan.products)
-    for name in ("at", "carried"):
-        for key, given in getattr(plan, name).items():
-            getattr(result, name)[key] = list(given)
+    result.at |= {operation: list(emitted) for operation, emitted in plan.at.items()}
+    result.carried |= {operation: list(carried) for operation, carried in plan.carried.items()}
     result.members |= plan.members
     result.reads |= plan.reads
     is_possible = all(result.writes(grid, operations) for grid, operations in written)
@@ -572,12 +573,8 @@ def _join(operation: Operation, joining: _Joining) -> None:
         _yield(operation, joining)
     elif operation not in plan.members or _is_kept(operation, plan):
         copy(operation, joining)
-    for grid, emit in plan.at.get(operation, []):
-        value = emit(joining)
-        if grid is None:
-            joining.remark("matrices side by side are computed and written as one", operation)
-        else:
-            joining.made[grid] = value
+    for emit in plan.at.get(operation, []):
+        emit(joining)
 
 
 def _is_kept(operation: Operation, plan: _Plan) -> bool:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.walk import walk
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
@@ -43,7 +41,6 @@ class Kernel(TileEmitter):
 
     Attributes:
         hints: How to compile the kernel, by the size of the largest product that asks for it.
-        allocates: Whether there is local memory that cannot be tiles.
     """
 
     def __init__(
@@ -61,8 +58,6 @@ class Kernel(TileEmitter):
         self.facts = SizeFacts(function)
         self.hints: tuple[int, Hints] = (0, target.tiles.elementwise_hints)
         self.local = local
-        allocated = (each for each in walk(function) if isinstance(each, AllocaOp))
-        self.allocates = any(each.memref not in local.candidates for each in allocated)
 
     @property
     @override

@@ -53,11 +53,13 @@ class LocalMemory:
         candidates: What can be tiles.
         views: The views of these.
         held: What each holds, from its allocation on; None until it is written.
+        allocates: Whether there is other local memory, which is allocated.
     """
 
     candidates: frozenset[SSAValue] = frozenset()
     views: dict[SSAValue, LocalView] = field(default_factory=dict[SSAValue, LocalView])
     held: dict[SSAValue, Tile | None] = field(default_factory=dict["SSAValue", "Tile | None"])
+    allocates: bool = False
 
     def root_of(self, memory: SSAValue) -> SSAValue | None:
         """The local memory that a memref of the source is part of, if that is a tile."""
@@ -70,13 +72,16 @@ def local_memory_of(function: FuncOp, target: Target) -> LocalMemory:
     """The local memory of a kernel that can become tiles."""
     result, found = LocalMemory(), list[SSAValue]()
     for operation in walk(function):
-        if isinstance(operation, memref.AllocaOp) and _can_be_tile(operation, target):
-            found.append(operation.memref)
-            views = (use.operation for use in operation.memref.uses)
-            for view in views:
-                if isinstance(view, memref.SubviewOp):
-                    offsets = tuple(view.static_offsets.get_values())
-                    result.views[view.result] = LocalView(operation.memref, offsets)
+        if not isinstance(operation, memref.AllocaOp):
+            continue
+        if not _can_be_tile(operation, target):
+            result.allocates = True
+            continue
+        found.append(operation.memref)
+        for view in (use.operation for use in operation.memref.uses):
+            if isinstance(view, memref.SubviewOp):
+                offsets = tuple(view.static_offsets.get_values())
+                result.views[view.result] = LocalView(operation.memref, offsets)
     result.candidates = frozenset(found)
     return result
 

@@ -163,7 +163,7 @@ def product_tile(
     rows, columns = limits
     known = kernel.target.tiles.products_of(factor)
     most = kernel.target.tiles.one_warp_elements
-    if kernel.allocates and most is not None:
+    if kernel.local.allocates and most is not None:
         known = [each for each in known if each.rows * each.columns <= most] or known[-1:]
     if parts > 1:
         bytes_ = parts * size_in_bytes(factor)

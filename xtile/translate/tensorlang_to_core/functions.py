@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
-    DenseArrayBase,
     DictionaryAttr,
     IntegerAttr,
     StringAttr,
     UnitAttr,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 
@@ -34,7 +32,7 @@ from xtile.dialects.core.signature import (
     SourceParameter,
     source_signature,
 )
-from xtile.dialects.core.source_promises import PROMISES
+from xtile.dialects.core.source_promises import promised
 from xtile.dialects.gpu.functions import FuncOp, ReturnOp
 from xtile.dialects.tensorlang.ops import function as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType, type_text
@@ -157,21 +155,8 @@ def _parameter_attributes(
     type = parameter.type.memref_type if isinstance(parameter.type, GroupType) else parameter.type
     if not isinstance(type, MemrefType):
         return {}
-    promised = {
-        PROMISES[name]: _promise(attribute, type.order)
-        for name, attribute in given.items()
-        if name in PROMISES
-    }
-    return {**promised, NOALIAS_ATTRIBUTE: UnitAttr()}
-
-
-def _promise(attribute: Attribute, order: int) -> Attribute:
-    divisors = integer_list(attribute)
-    if divisors is None:
-        return attribute
-    # What is not promised is divided by 1.
-    divisors += [1] * (order - len(divisors))
-    return DenseArrayBase.from_list(i64, divisors[::-1])
+    modes = tuple(reversed(range(type.order)))
+    return {**promised(given, modes), NOALIAS_ATTRIBUTE: UnitAttr()}
 
 
 RULES: Rules = {ops.FuncOp: _func}
