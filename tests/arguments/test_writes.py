@@ -6,10 +6,11 @@ import pytest
 
 import xtile
 from xtile.arguments.kernel import signatures_of
+from xtile.arguments.writes import locks
 
 POINTERS = "tensor<8x!tt.ptr<f32>>"
 
-BODIES = {
+BODIES: dict[str, set[int]] = {
     "tt.store %p, %v : !tt.ptr<f32>": {1},
     "%t = tt.splat %p : !tt.ptr<f32> -> tensor<8x!tt.ptr<f32>>\n"
     "%at = tt.addptr %t, %lanes : tensor<8x!tt.ptr<f32>>, tensor<8xi32>\n"
@@ -88,3 +89,65 @@ gpu.func @k(%is: i1, {parameters}) kernel {{
 """
     module = xtile.parse(text, language="mlir")
     assert signatures_of(module)["k"].written == MEMREF_BODIES[body]
+
+
+LOCKS: dict[str, tuple[list[str], dict[int, int]]] = {
+    "cas(%i, 7, 1) in a loop": (
+        [
+            "scf.while : () -> () {",
+            "%was = tt.atomic_cas acquire, gpu, %i, %free, %n : (!tt.ptr<i32>, i32, i32) -> i32",
+            "%busy = arith.cmpi ne, %was, %free : i32",
+            "scf.condition(%busy)",
+            "} do { scf.yield }",
+        ],
+        {3: 7},
+    ),
+    "the same of each element of a tensor": (
+        [
+            "%ps = tt.splat %i : !tt.ptr<i32> -> tensor<8x!tt.ptr<i32>>",
+            "%some = tt.splat %free : i32 -> tensor<8xi32>",
+            "scf.while : () -> () {",
+            "%was = tt.atomic_cas acquire, gpu, %ps, %some, %lanes",
+            ": (tensor<8x!tt.ptr<i32>>, tensor<8xi32>, tensor<8xi32>) -> tensor<8xi32>",
+            "scf.condition(%is)",
+            "} do { scf.yield }",
+        ],
+        {3: 7},
+    ),
+    "once": (
+        ["%was = tt.atomic_cas acquire, gpu, %i, %free, %n : (!tt.ptr<i32>, i32, i32) -> i32"],
+        {},
+    ),
+    "an update of whatever is there": (
+        [
+            "%first = tt.load %i : !tt.ptr<i32>",
+            "%last = scf.while (%old = %first) : (i32) -> i32 {",
+            "%was = tt.atomic_cas relaxed, gpu, %i, %old, %n : (!tt.ptr<i32>, i32, i32) -> i32",
+            "%again = arith.cmpi ne, %was, %old : i32",
+            "scf.condition(%again) %was : i32",
+            "} do {",
+            "^bb0(%next: i32):",
+            "scf.yield %next : i32",
+            "}",
+        ],
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LOCKS)
+def test_what_is_a_lock(case: str) -> None:
+    """A loop swaps it until it holds a number that the kernel writes down, which is returned."""
+    lines, expected = LOCKS[case]
+    body = "\n".join(lines)
+    text = f"""
+tt.func public @k(%n: i32, %p: !tt.ptr<f32>, %is: i1, %i: !tt.ptr<i32>) {{
+  %free = arith.constant 7 : i32
+  %lanes = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+  {body}
+  tt.return
+}}
+"""
+    module = xtile.parse(text, language="ttir")
+    kernel = next(each for each in module.walk() if each.name == "tt.func")
+    assert locks(kernel) == expected

@@ -1,13 +1,15 @@
-"""Which parameters a kernel may write to."""
+"""Which parameters a kernel may write to, and which of them are locks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
     FunctionType,
     IndexType,
+    IntegerAttr,
     MemRefType,
     StringAttr,
     TensorType,
@@ -16,8 +18,15 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
+from xdsl.utils.hints import isa
 
-from xtile.dialects.effects import is_pure, leaves_memory, may_access, written_operands
+from xtile.dialects.effects import (
+    COMPARED,
+    is_pure,
+    leaves_memory,
+    may_access,
+    written_operands,
+)
 from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 
@@ -97,6 +106,57 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
 
     An address may lie in memory itself, as those of a list of arrays do.
     """
+    sources = _sources(kernel)
+    written: set[int] = set()
+    for operation in kernel.walk():
+        for target in _targets(operation):
+            written.update(sources.get(target, ()))
+    return frozenset(written)
+
+
+def locks(kernel: Operation) -> Mapping[int, int]:
+    """The parameters that lead to locks, by their indices, and the number of a lock that is free.
+
+    A lock is what a loop swaps as long as it does not hold a number that the kernel writes down.
+    """
+    spinning = [each for each in kernel.walk() if each.name in COMPARED and _is_in_while(each)]
+    sources = _sources(kernel) if spinning else {}
+    return {
+        parameter: free
+        for operation in spinning
+        if (free := _number(operation.operands[COMPARED[operation.name]])) is not None
+        for target in written_operands(operation)
+        for parameter in sources.get(target, ())
+    }
+
+
+def _is_in_while(operation: Operation) -> bool:
+    around = operation.parent_op()
+    while around is not None and around.name not in _WHILE:
+        around = around.parent_op()
+    return around is not None
+
+
+_WHILE = frozenset({"cuda_tile.loop", "scf.while"})
+"""Loops that do not count their turns."""
+
+
+def _number(value: SSAValue) -> int | None:
+    """The integer that a kernel writes down for all elements of a value."""
+    while isinstance(value.owner, Operation) and is_pure(value.owner) and value.owner.operands:
+        if len(value.owner.operands) > 1:
+            return None
+        value = value.owner.operands[0]
+    if not isinstance(value.owner, Operation):
+        return None
+    attribute = value.owner.get_attr_or_prop("value")
+    if isinstance(attribute, DenseIntOrFPElementsAttr) and attribute.is_splat():
+        return int(attribute.get_values()[0])
+    return attribute.value.data if isa(attribute, IntegerAttr) else None
+
+
+def _sources(kernel: Operation) -> _Sources:
+    """What each value of a kernel follows from."""
     blocks = kernel.regions[0].blocks
     sources: _Sources = {
         argument: frozenset([argument.index])
@@ -105,11 +165,7 @@ def written_pointers(kernel: Operation) -> frozenset[int]:
     }
     while sum(_flow(block, sources) for block in blocks):
         pass
-    written: set[int] = set()
-    for operation in kernel.walk():
-        for target in _targets(operation):
-            written.update(sources.get(target, ()))
-    return frozenset(written)
+    return sources
 
 
 def _targets(operation: Operation) -> Sequence[SSAValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
@@ -56,6 +56,8 @@ class Launch:
         are_outputs_read: Whether what a kernel writes holds numbers before.
         are_integers_indices: Whether integers in arrays are indices: none is negative.
         same: Two parameters that are one array: what the second one would be.
+        locks: The numbers of parameters whose elements are locks, which nobody holds at first, and
+            what they hold then.
     """
 
     size: int
@@ -66,6 +68,7 @@ class Launch:
     are_outputs_read: bool = False
     are_integers_indices: bool = False
     same: tuple[str, str] | None = None
+    locks: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
 def is_open(signature: Signature, given: Mapping[str, Any]) -> bool:
@@ -120,18 +123,21 @@ def make_arguments(
     return arguments if launch.same is None else _joined(signature, arguments, launch.same)
 
 
-def can_be_same(signature: Signature, arguments: Sequence[Any]) -> list[tuple[str, str]]:
+def can_be_same(
+    signature: Signature, arguments: Sequence[Any], locks: Container[int]
+) -> list[tuple[str, str]]:
     """The pairs of parameters that may be one array: one that is written, and another one.
 
-    The kernel promises of neither that it overlaps no other, and what they are now has one type,
-    shape and order.
+    The kernel promises of neither that it overlaps no other, neither has locks, and what they are
+    now has one type, shape and order.
     """
     found: list[tuple[str, str]] = []
     parameters = signature.parameters
+    alone = [each.is_noalias or i in locks for i, each in enumerate(parameters)]
     for index in sorted(signature.written):
         for other, parameter in enumerate(parameters):
             pair = (parameters[index], parameter)
-            if other != index and not any(each.is_noalias for each in pair):
+            if other != index and not (alone[index] or alone[other]):
                 own, taken = arrays_of(arguments[index]), arrays_of(arguments[other])
                 if len(own) == len(taken) == 1 and _are_alike(own[0], taken[0]):
                     found.append((pair[0].name, pair[1].name))
@@ -211,6 +217,8 @@ class _Maker:
 
     def _memory(self, parameter: Parameter, type: MemoryType, index: int, is_output: bool) -> Any:
         shape = self._shape(parameter, type, index)
+        if index in self.launch.locks:
+            return placed(type, np.full(shape, self.launch.locks[index], type.dtype))
         array = self._unwritten(type, shape) if is_output else self._filled(type, shape)
         result = array if type.has_any_shape else placed(type, array)
         return Output(result) if is_output and not is_inexact_type(result.dtype) else result

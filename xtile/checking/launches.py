@@ -15,6 +15,7 @@ from xdsl.utils.hints import isa
 
 from xtile.arguments.copies import arrays_of, copied
 from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.writes import locks
 from xtile.checking.inputs import Launch, Numbers, elements, is_open, make_arguments
 from xtile.launch.devices import REFERENCE
 from xtile.launch.reference import ReferenceExecutable
@@ -96,6 +97,7 @@ class Search:
         self._largest_grid = _LARGEST_GRID
         self._end = time.process_time() + _LONGEST_SEARCH
         self._too_large = math.inf
+        self._locks = locks(executable.function)
 
     def find(self) -> list[Launch]:
         """One launch whose sizes are no multiples of tiles where that can be, and others.
@@ -141,7 +143,13 @@ class Search:
 
     def _candidates(self, sizes: Sequence[int], like: Launch | None) -> Iterator[Launch]:
         given, divisor = self._given, _divisor_of_integers(self._executable.function)
-        base = Launch(0, given.shapes, grid=given.grid or (1, 1, 1), block=given.block)
+        base = Launch(
+            0,
+            given.shapes,
+            grid=given.grid or (1, 1, 1),
+            block=given.block,
+            locks=self._locks,
+        )
         modes = [(False, False), (True, False), (False, True), (True, True)]
         if like is not None:
             base = replace(base, block=like.block)

@@ -177,7 +177,7 @@ class Trials:
 
     def _of_one_array(self, trial: Trial, end: float) -> list[Trial]:
         """The first launch with one array for two parameters, where the source is for that."""
-        for same in can_be_same(self.signature, trial.arguments):
+        for same in can_be_same(self.signature, trial.arguments, trial.launch.locks):
             if time.process_time() > end:
                 break
             if not self._given.arguments.keys().isdisjoint(same):

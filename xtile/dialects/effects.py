@@ -216,6 +216,14 @@ UPDATES: Mapping[str, tuple[int, ...]] = {
 }
 """Operations that read memory and write it in one step, and which operands say where."""
 
+COMPARED: Mapping[str, int] = {
+    "amdg.buffer_atomic_cas": 2,
+    "core.atomic_compare_and_swap": 0,
+    "cuda_tile.atomic_cas_tko": 1,
+    "tt.atomic_cas": 1,
+}
+"""Updates that write only where memory holds a given number, and which operand is the number."""
+
 BARRIERS = frozenset(
     {
         "amdg.arrive_barrier",

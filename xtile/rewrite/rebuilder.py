@@ -162,6 +162,7 @@ class Rebuilder:
         self._open: list[Block] = [Block()]
         self._current: Operation | None = None
         self._shared: dict[tuple[Block, Hashable], Any] = {}
+        self._reusable: dict[tuple[Block, Hashable], Any] = {}
         self._function_depth = 0
 
     # --- what has become of the source ---
@@ -217,6 +218,17 @@ class Rebuilder:
             finally:
                 self._open = before
         return self._shared[position]
+
+    def reused(self, key: Hashable, make: Callable[[], ResultT]) -> ResultT:
+        """What `make` emits, here, unless this block or one around it has done so with the key.
+
+        For what must not be moved out of a branch or loop, which may not be executed.
+        """
+        for block in reversed(self._open):
+            if (block, key) in self._reusable:
+                return self._reusable[block, key]
+        made = self._reusable[self._open[-1], key] = make()
+        return made
 
     def index(self, number: int) -> SSAValue:
         """An `index` constant, shared by the function."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
@@ -60,20 +60,7 @@ class Cleaner(Rebuilder):
 
     def __init__(self, source: Source | None) -> None:
         super().__init__(_RULES, "the core form", source)
-        self._seen: dict[tuple[Block, Any], Operation] = {}
         self.facts = Facts()
-
-    def seen(self, key: Any) -> Operation | None:
-        """The operation with this key that is computed before, in an open block."""
-        for block in reversed(self.open_blocks):
-            known = self._seen.get((block, key))
-            if known is not None:
-                return known
-        return None
-
-    def remember(self, key: Any, operation: Operation) -> None:
-        """Lets later operations with this key use the results of this one."""
-        self._seen[self.block, key] = operation
 
 
 def _key(operation: Operation, operands: list[SSAValue]) -> Any:
@@ -99,13 +86,12 @@ def _copy(operation: Operation, cleaner: Cleaner) -> None:
         _define(operation, _emit(operation, operands, cleaner), cleaner)
         return
     key = _key(operation, operands)
-    if operation.name in _MOVABLE:
-        new = cleaner.shared(key, operands, lambda: _emit(operation, operands, cleaner))
-    else:
-        new = cleaner.seen(key)
-        if new is None:
-            new = _emit(operation, operands, cleaner)
-            cleaner.remember(key, new)
+
+    def emit() -> Operation:
+        return _emit(operation, operands, cleaner)
+
+    is_movable = operation.name in _MOVABLE
+    new = cleaner.shared(key, operands, emit) if is_movable else cleaner.reused(key, emit)
     _define(operation, new, cleaner)
 
 

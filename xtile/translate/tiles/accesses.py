@@ -191,7 +191,10 @@ def memref_of(lowering: TileLowering, group: Group, index: Index) -> Descriptor:
 
 
 def _load_at(lowering: TileLowering, pointer: SSAValue, index: Index) -> SSAValue:
-    """A number of 64 bits that is the same for the whole kernel."""
+    """A number of 64 bits that no kernel changes.
+
+    It is loaded where the source loads the memref: a condition may keep the index inside the group.
+    """
 
     def load() -> SSAValue:
         element = pointer
@@ -199,5 +202,4 @@ def _load_at(lowering: TileLowering, pointer: SSAValue, index: Index) -> SSAValu
             element = lowering.pure_offset(pointer, lowering.as_value(index))
         return lowering.load_number(element)
 
-    operands = (pointer,) if isinstance(index, int) else (pointer, index)
-    return lowering.shared(("load", pointer, index), operands, load)
+    return lowering.reused(("load", pointer, index), load)
