@@ -232,6 +232,27 @@ def test_buffer_contiguity() -> None:
         _ran(body.format(offsets="a", type=_T))
 
 
+@pytest.mark.parametrize("bounds", [(0, 6), (3, 32), (2, 3), (5, 30), (7, 7)])
+def test_a_mask_may_cut_what_is_contiguous(bounds: tuple[int, int]) -> None:
+    """Triton makes the access shorter by what it knows of the mask."""
+    low, high = bounds
+    body = f"""
+    %low = arith.constant dense<{low}> : {_I}
+    %high = arith.constant dense<{high}> : {_I}
+    %from = arith.cmpi sge, %b, %low : {_I}
+    %below = arith.cmpi slt, %b, %high : {_I}
+    %k = arith.andi %from, %below : tensor<16x32xi1, #blocked>
+    %u = amdg.buffer_load %x[%{{offsets}}], %k {{{{contiguity = 4 : i32}}}} : !tt.ptr<f32> -> {_T}
+    amdg.buffer_store %u, %y[%offsets], %k {{{{contiguity = 4 : i32}}}} : !tt.ptr<f32> -> {_T}
+    """
+    x, y = _ran(body.format(offsets="offsets"))
+    np.testing.assert_array_equal(y[:, low:high], x[:, low:high])
+    assert np.isnan(np.delete(y, np.s_[low:high], 1)).all()
+    if high - low > 4:
+        with pytest.raises(SanitizerError, match="contiguity = 4 is promised, but does not hold"):
+            _ran(body.format(offsets="a"))
+
+
 def test_buffer_atomic_rmw() -> None:
     x, y = _ran(f"""
     %zero = arith.constant dense<0.0> : {_T}

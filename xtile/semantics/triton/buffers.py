@@ -110,13 +110,19 @@ def _moved(mask: Value, axis: int) -> Value:
 
 
 def _not_together(offsets: Array, mask: Value, count: int) -> Array:
-    """Which elements do not follow the first one of their group, or are masked otherwise."""
+    """Which elements that are accessed do not follow those of their group.
+
+    A mask may cut a group: Triton then makes the access shorter by what it knows of the mask, which
+    is nothing that the operation promises. Source: Triton 3.9, `LoadStoreOpToLLVM.cpp`,
+    `getMaskElemsAndUpdateVeclen`.
+    """
     groups = offsets.reshape(*offsets.shape[:-1], -1, count)
-    broken = groups != groups[..., :1] + np.arange(count)
-    if mask is not None:
-        masks = mask.reshape(groups.shape)
-        broken = (broken & masks) | (masks != masks[..., :1])
-    return broken.reshape(offsets.shape)
+    begins = groups - np.arange(count)
+    if mask is None:
+        return (begins != begins[..., :1]).reshape(offsets.shape)
+    masks = mask.reshape(groups.shape)
+    first = np.take_along_axis(begins, masks.argmax(-1, keepdims=True), -1)
+    return ((begins != first) & masks).reshape(offsets.shape)
 
 
 def _buffer_load(operation: Any, compiler: Compiler) -> Step:
