@@ -26,6 +26,8 @@ def script(capsys: pytest.CaptureFixture[str], shell: str) -> str:
     [
         ("xtile po", "port"),
         ("xtile port k.ir --sched", "--scheduler"),
+        ("xtile port k.ir --to am", "amdg"),
+        ("xtile port k.ir --to ''", "tensorlang xegpu spirv cuda_tile triton amdg all"),
         ("xtile asm k.ir --chip gfx94", "gfx942"),
         ("xtile completion ''", "bash zsh fish"),
         ("xtile cache cl", "clear"),

@@ -129,9 +129,13 @@ def _language_server(options: argparse.Namespace, is_process: bool) -> int:
 
 def _completion(options: argparse.Namespace, is_process: bool) -> int:
     from xtile.completion import script
+    from xtile.ports.targets import ALL, PORT_TARGETS
 
-    chips = tuple(chip for vendor in VENDORS for chip in vendor.chips)
-    write_standard_output(script(_make_parser(), options.shell, chips))
+    lists = {
+        "--chip": tuple(chip for vendor in VENDORS for chip in vendor.chips),
+        "--to": (*(target.name for target in PORT_TARGETS), ALL),
+    }
+    write_standard_output(script(_make_parser(), options.shell, lists))
     return EXIT_OK
 
 
@@ -283,7 +287,7 @@ def _add_port(parser: argparse.ArgumentParser) -> None:
         default=[],
         required=True,
         metavar="LANGUAGE",
-        help="tensorlang, xegpu, spirv, cuda_tile, triton, or all; may be repeated",
+        help="tensorlang, xegpu, spirv, cuda_tile, triton, amdg, or all; may be repeated",
     )
     parser.add_argument(
         "--chip",

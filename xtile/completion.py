@@ -40,18 +40,22 @@ autoload -U +X bashcompinit && bashcompinit
 """
 
 
-def script(parser: argparse.ArgumentParser, shell: str, chips: tuple[str, ...]) -> str:
+Lists = Mapping[str, tuple[str, ...]]
+"""By option the words that may stand behind it, where the parser itself does not list them."""
+
+
+def script(parser: argparse.ArgumentParser, shell: str, lists: Lists) -> str:
     """The script for a shell.
 
     Args:
         parser: That of the command.
         shell: "bash", "zsh" or "fish".
-        chips: What `--chip` may be.
+        lists: What `--chip` and other options may be.
     """
     commands = _commands(parser)
     if shell == "fish":
-        return "".join(_fish(commands, chips))
-    script_of_bash = _bash(commands, chips)
+        return "".join(_fish(commands, lists))
+    script_of_bash = _bash(commands, lists)
     return script_of_bash if shell == "bash" else _ZSH + script_of_bash
 
 
@@ -66,21 +70,20 @@ def _options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     return [each for each in parser._actions if each.option_strings]  # pyright: ignore[reportPrivateUsage]
 
 
-def _values(action: argparse.Action, chips: tuple[str, ...]) -> tuple[str, ...]:
+def _values(action: argparse.Action, lists: Lists) -> tuple[str, ...]:
     """What may stand behind an option, as far as that is a list."""
-    if "--chip" in action.option_strings:
-        return chips
-    return tuple(map(str, action.choices or ()))
+    given = [lists[name] for name in action.option_strings if name in lists]
+    return given[0] if given else tuple(map(str, action.choices or ()))
 
 
-def _bash(commands: Mapping[str, argparse.ArgumentParser], chips: tuple[str, ...]) -> str:
+def _bash(commands: Mapping[str, argparse.ArgumentParser], lists: Lists) -> str:
     values: list[str] = []
     options: list[str] = []
     for name, parser in commands.items():
         words: list[str] = []
         for action in _options(parser):
             words += action.option_strings
-            wanted = " ".join(_values(action, chips))
+            wanted = " ".join(_values(action, lists))
             for option in action.option_strings if wanted else ():
                 values.append(f'        "{name} {option}") words="{wanted}" ;;')
         plain = " ".join(_plain_words(parser))
@@ -96,7 +99,7 @@ def _plain_words(parser: argparse.ArgumentParser) -> tuple[str, ...]:
     return tuple(str(choice) for action in given for choice in action.choices or ())
 
 
-def _fish(commands: Mapping[str, argparse.ArgumentParser], chips: tuple[str, ...]) -> Iterator[str]:
+def _fish(commands: Mapping[str, argparse.ArgumentParser], lists: Lists) -> Iterator[str]:
     yield "# For fish: xtile completion fish | source\n"
     for name, parser in commands.items():
         yield (
@@ -112,7 +115,7 @@ def _fish(commands: Mapping[str, argparse.ArgumentParser], chips: tuple[str, ...
                 f"-l {each[2:]}" if each.startswith("--") else f"-s {each[1:]}"
                 for each in action.option_strings
             ]
-            wanted = _values(action, chips)
+            wanted = _values(action, lists)
             given = "" if action.nargs == 0 else " -r"
             if wanted:
                 given = f" -x -a {_quoted(' '.join(wanted))}"

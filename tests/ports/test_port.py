@@ -15,12 +15,34 @@ import xtile.ports.port
 from tests.checking.kernels import rows
 from xtile.backends.machine_code import HSACO
 from xtile.backends.sidecar import read_machine_code
+from xtile.checking.module_text import text_of
 from xtile.cli import main
+from xtile.ports.measures import measure
+from xtile.ports.targets import chosen_targets
 
 ROOT = Path(__file__).parents[2]
 
 PRODUCT = str(ROOT / "examples" / "matrix_unit.ir")
 NOT_IN_TILES = str(ROOT / "tests" / "filetests" / "refusals" / "not_in_tiles.ir")
+NVIDIAS = """
+#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1],
+  order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 1 : i32, ttg.target = "cuda:90",
+    "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @copy(%x: !tt.ptr<f32>, %y: !tt.ptr<f32>) {
+    %range = tt.make_range {end = 32 : i32, start = 0 : i32} : tensor<32xi32, #blocked>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>, #blocked>
+    %from = tt.addptr %xs, %range : tensor<32x!tt.ptr<f32>, #blocked>, tensor<32xi32, #blocked>
+    %values = tt.load %from : tensor<32x!tt.ptr<f32>, #blocked>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<32x!tt.ptr<f32>, #blocked>
+    %to = tt.addptr %ys, %range : tensor<32x!tt.ptr<f32>, #blocked>, tensor<32xi32, #blocked>
+    tt.store %to, %values : tensor<32x!tt.ptr<f32>, #blocked>
+    tt.return
+  }
+}
+"""
+"""A kernel with layouts for one of NVIDIA's chips."""
+
 SMALL = ("--size", "x=5x16", "--size", "y=5", "--grid", "6", "--device", "reference")
 
 
@@ -49,12 +71,13 @@ def test_a_product_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixtu
     code, report = ported(out, PRODUCT, "--to", "all", "--device", "reference")
     assert code == 0
     ports = {port["target"]: port for port in report["ports"]}
-    assert list(ports) == ["xegpu", "spirv", "cuda_tile", "triton"]
+    assert list(ports) == ["xegpu", "spirv", "cuda_tile", "triton", "amdg"]
     assert {port["verdict"] for port in ports.values()} == {"agrees"}
     assert {port["exact"] for port in ports.values()} == {"agrees"}
     accesses = {name: port["structured_accesses"] for name, port in ports.items()}
-    assert accesses == {"xegpu": 5, "spirv": 5, "cuda_tile": 3, "triton": 0}
-    assert [port["matrix_products"] for port in ports.values()] == [2, 2, 1, 1]
+    assert accesses == {"xegpu": 5, "spirv": 5, "cuda_tile": 3, "triton": 0, "amdg": 0}
+    assert (ports["amdg"]["scattered_accesses"], ports["triton"]["scattered_accesses"]) == (3, 3)
+    assert [port["matrix_products"] for port in ports.values()] == [2, 2, 1, 1, 1]
     for port in ports.values():
         for name in port["files"]:
             assert (out / name).stat().st_size > 0
@@ -67,7 +90,7 @@ def test_a_product_in_every_language(tmp_path: Path, capsys: pytest.CaptureFixtu
     # Line 5 of the source is the product.
     assert _lines_of(code, 5, "FFMA") == instructions["FFMA"]
     shown = capsys.readouterr().out
-    assert shown.count("agrees") == 2 * 4
+    assert shown.count("agrees") == 2 * 5
     assert f"{out}/report.html shows the ports line by line" in shown
 
 
@@ -137,6 +160,80 @@ def test_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
     assert path.name in [Path(each).name for each in port["files"]]
     made = read_machine_code(path, HSACO)
     assert (made.chip, list(made.signatures)) == ("gfx942", ["product"])
+
+
+@pytest.mark.slow
+def test_layouts_and_their_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
+    chip = ("--chip", "gfx1100", "--device", "reference")
+    code, report = ported(tmp_path / "out", PRODUCT, "--to", "triton,amdg", *chip)
+    assert (code, [port["verdict"] for port in report["ports"]]) == (0, ["agrees", "agrees"])
+    of_triton, of_layouts = report["ports"]
+    assert (of_layouts["target"], of_layouts["chip"]) == ("amdg", "gfx1100")
+    endings = ("ttgir", "hsaco", "hsaco.json")
+    assert of_layouts["files"] == [f"matrix_unit.amdg.{each}" for each in endings]
+    assert of_layouts["forms"][-2]["name"] == "triton-to-amdg"
+    # Line 5 of the source is the product.
+    assert _lines_of(of_layouts["forms"][-2], 5, "tt.dot") == 1
+    assert 'ttg.target = "hip:gfx1100"' in (tmp_path / "out" / "matrix_unit.amdg.ttgir").read_text()
+    xtile.compile(PRODUCT, tmp_path / "own.hsaco", chip="gfx1100")
+    own = (tmp_path / "own.hsaco").read_bytes()
+    for name in ("triton", "amdg"):
+        assert (tmp_path / "out" / f"matrix_unit.{name}.hsaco").read_bytes() == own
+    assert of_layouts["instructions"] == of_triton["instructions"]
+    assert of_layouts["instructions"]["machine code"]["v_wmma_f32_16x16x16_f16"] > 0
+
+
+def test_layouts_are_for_the_default_chip_without_machine_code(tmp_path: Path) -> None:
+    code, report = ported(tmp_path / "out", PRODUCT, "--to", "amdg", "--no-check")
+    (port,) = report["ports"]
+    assert (code, port["chip"], port["files"]) == (0, None, ["matrix_unit.amdg.ttgir"])
+    assert 'ttg.target = "hip:gfx942"' in (tmp_path / "out" / "matrix_unit.amdg.ttgir").read_text()
+    assert (port["structured_accesses"], port["scattered_accesses"]) == (0, 3)
+
+
+def test_layouts_refuse_what_tiles_refuse(tmp_path: Path) -> None:
+    code, report = ported(tmp_path / "out", NOT_IN_TILES, "--to", "amdg", "--no-check")
+    (port,) = report["ports"]
+    assert (code, port["verdict"], port["files"]) == (1, "refused", [])
+    error = port["errors"][0]
+    assert "memory that differs between work-items" in error["text"]
+    assert "%memory = load" in report["text"].splitlines()[error["line"] - 1]
+
+
+@pytest.mark.slow
+def test_layouts_of_another_chip_are_made_anew(tmp_path: Path) -> None:
+    made = xtile.translate(xtile.parse(PRODUCT), "amdg", chip="gfx950")
+    kernel = tmp_path / "product.ttgir"
+    kernel.write_text(text_of(made)[0])
+    for chip, target, first in (
+        ((), "gfx950", "as it is"),
+        (("--chip", "gfx950"), "gfx950", "as it is"),
+        (("--chip", "gfx1201"), "gfx1201", "triton-to-core"),
+    ):
+        out = tmp_path / target / first
+        _, report = ported(out, str(kernel), "--to", "amdg", "--no-check", *chip)
+        (port,) = report["ports"]
+        assert port["verdict"] == "not checked"
+        assert port["forms"][0]["name"] == first
+        assert f'ttg.target = "hip:{target}"' in (out / "product.amdg.ttgir").read_text()
+    nvidia = tmp_path / "nvidia.ttgir"
+    nvidia.write_text(NVIDIAS)
+    _, report = ported(tmp_path / "own", str(nvidia), "--to", "amdg", "--no-check")
+    assert report["ports"][0]["forms"][0]["name"] == "triton-to-core"
+    assert "hip:gfx942" in (tmp_path / "own" / "nvidia.amdg.ttgir").read_text()
+
+
+@pytest.mark.slow
+def test_all_languages_leave_out_the_own_one_and_its_level(tmp_path: Path) -> None:
+    kernel = tmp_path / "copy.ttgir"
+    kernel.write_text(NVIDIAS)
+    assert [target.name for target in chosen_targets(["all"], ("triton", "triton"))] == [
+        *("tensorlang", "xegpu", "spirv", "cuda_tile", "amdg")
+    ]
+    _, report = ported(tmp_path / "out", str(kernel), "--to", "all", "--no-check")
+    assert report["language"] == "triton"
+    targets = [port["target"] for port in report["ports"]]
+    assert targets == ["tensorlang", "xegpu", "spirv", "cuda_tile"]
 
 
 def test_spirv_has_what_launches_need(tmp_path: Path) -> None:
@@ -258,3 +355,15 @@ def test_a_folder(tmp_path: Path, kernel: str, capsys: pytest.CaptureFixture[str
     assert main(options) == 1
     assert "1 were done before" in capsys.readouterr().out
     assert (out / "deep" / "rows.mlir" / "report.json").stat().st_mtime_ns == before
+
+
+def test_accesses_of_layouts_are_counted() -> None:
+    """Offsets for each element are scattered; blocks of local memory are not."""
+    made = xtile.translate(xtile.parse(ROOT / "examples" / "gemm.ir"), "amdg", chip="gfx942")
+    names = [each.name for each in made.walk()]
+    local = sum(name in ("ttg.local_load", "ttg.local_store") for name in names)
+    buffers = sum(name in ("amdg.buffer_load", "amdg.buffer_store") for name in names)
+    others = sum(name in ("tt.load", "tt.store") for name in names)
+    found = measure(made)
+    assert (found.structured, found.scattered) == (local, buffers + others) == (6, 6)
+    assert found.products == names.count("tt.dot") == 1

@@ -31,7 +31,7 @@ from xtile.ports.report import PAGE_NAME, Report
 from xtile.ports.targets import check_chips, chip_for, chosen_targets
 from xtile.targets import OptionError
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.translate.forms import BESIDE, forms_of
+from xtile.translate.forms import BESIDE, Form, forms_of
 
 _WIDTH = 110
 """Columns of the table off a terminal."""
@@ -78,8 +78,9 @@ def make_report(options: Namespace, progress: Progress) -> Report:
     source, language = read_source(options.kernel)
     module = parse_source(source, language, Diagnostics())
     seed = fresh_seed() if options.seed is None else options.seed
-    name = _language_of(module)
-    targets = chosen_targets(options.to, name)
+    form = _form_of(module)
+    own = () if form is None else (form.language, form.level or form.language)
+    targets = chosen_targets(options.to, own)
     check_chips(targets, options.chip)
     kernels = kernels_of(module)
     wanted = [each for each in kernels if options.entry in (None, each)]
@@ -102,7 +103,7 @@ def make_report(options: Namespace, progress: Progress) -> Report:
     return Report(
         source=str(options.kernel),
         text=text,
-        language=name,
+        language="" if form is None else form.language,
         kernels=tuple(wanted),
         ports=tuple(ports),
         is_checked=not options.no_check,
@@ -133,10 +134,10 @@ def _trials(options: Namespace, entry: str, seed: int) -> Trials | str:
     return trials
 
 
-def _language_of(module: ModuleOp) -> str:
-    """The language of the first kernel of a module."""
+def _form_of(module: ModuleOp) -> Form | None:
+    """What the first kernel of a module is written in; None where there is no kernel."""
     forms = [found.form for found in forms_of(module) if found.form not in BESIDE]
-    return forms[0].language if forms else ""
+    return forms[0] if forms else None
 
 
 def _is_dump(path: str) -> bool:

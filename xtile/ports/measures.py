@@ -15,6 +15,10 @@ _STRUCTURED = frozenset(
         *("cuda_tile.load_view_tko", "cuda_tile.store_view_tko", "cuda_tile.atomic_red_view_tko"),
         *("tt.descriptor_load", "tt.descriptor_store", "tt.descriptor_gather"),
         *("tt.descriptor_scatter", "tt.descriptor_reduce"),
+        *("ttg.local_load", "ttg.local_store", "amdg.local_load_packed_transposed"),
+        *("amdg.async_tdm_copy_global_to_local", "amdg.async_tdm_copy_local_to_global"),
+        *("amdg.async_tdm_fused_copy_global_to_local", "amdg.async_tdm_gather"),
+        "amdg.async_tdm_scatter",
         *("tensorlang.cooperative_matrix_load", "tensorlang.cooperative_matrix_store"),
         *("vector.transfer_read", "vector.transfer_write", "core.transfer_atomic"),
     }
@@ -26,6 +30,11 @@ _SCATTERED = frozenset(
         *("xegpu.load", "xegpu.store", "xegpu.atomic_rmw"),
         *("cuda_tile.load_ptr_tko", "cuda_tile.store_ptr_tko", "cuda_tile.atomic_rmw_tko"),
         *("cuda_tile.atomic_cas_tko", "tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas"),
+        *("tt.atomic_load", "tt.atomic_store", "tt.atomic_poll"),
+        *("ttg.async_copy_global_to_local", "ttg.local_gather", "ttg.local_scatter"),
+        *("ttg.local_atomic_scatter_rmw", "amdg.masked_load", "amdg.masked_store"),
+        *("amdg.buffer_load", "amdg.buffer_store", "amdg.buffer_load_to_local"),
+        *("amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas", "amdg.async_copy_local_to_global"),
         *("tensorlang.load", "tensorlang.store", "tensorlang.atomic_add"),
         *("tensorlang.atomic_store", "tensorlang.atomic_load"),
         *("memref.load", "memref.store", "memref.atomic_rmw", "vector.load", "vector.store"),
@@ -33,7 +42,7 @@ _SCATTERED = frozenset(
         *("core.load", "core.store", "core.gather", "core.scatter", "core.atomic_update"),
     }
 )
-"""Accesses by an address for each element, or for each work-item."""
+"""Accesses by an address or an offset for each element, or for each work-item."""
 
 _PRODUCTS = frozenset(
     {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from xtile.backends.machine_code import HSACO
@@ -39,6 +39,7 @@ PORT_TARGETS = (
     PortTarget("spirv", ".spvasm", (".spv",)),
     PortTarget("cuda_tile", ".mlir", (".tileirbc", ".cubin")),
     PortTarget("triton", ".ttir", (".hsaco",)),
+    PortTarget("amdg", ".ttgir", (".hsaco",)),
 )
 """The languages, in the order of reports."""
 
@@ -46,12 +47,12 @@ ALL = "all"
 """Every language but the source's own."""
 
 
-def chosen_targets(names: Sequence[str], source: str) -> list[PortTarget]:
+def chosen_targets(names: Sequence[str], source: Collection[str]) -> list[PortTarget]:
     """The targets that a command line names.
 
     Args:
         names: Languages, several of them between commas, or `all`.
-        source: The language of the source, which is not in `all`.
+        source: The language of the source and its level, which are not in `all`.
 
     Raises:
         OptionError: There is no such language.
@@ -66,7 +67,7 @@ def chosen_targets(names: Sequence[str], source: str) -> list[PortTarget]:
     return [
         target
         for target in PORT_TARGETS
-        if target.name in wanted or (ALL in wanted and target.name != source)
+        if target.name in wanted or (ALL in wanted and target.name not in source)
     ]
 
 
