@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import zlib
 from collections import Counter
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import cache
 from random import Random
 
@@ -57,8 +59,34 @@ def share_of(count: int) -> int:
     return -(-count // 5) if os.environ.get(REPEATED_VARIABLE) else count
 
 
+_kept: list[Iterator[np.random.Generator]] = []
+"""Where generators come from within `same_numbers`."""
+
+
+@contextmanager
+def same_numbers(name: str) -> Generator[None]:
+    """Lets `fresh_generator` give the same generators for a name in each run, one after the other.
+
+    For large corpora whose kernels are not right on all numbers, or whose tolerances are estimates.
+    """
+    _kept.append(_generators(zlib.crc32(name.encode())))
+    try:
+        yield
+    finally:
+        _kept.pop()
+
+
+def _generators(key: int) -> Iterator[np.random.Generator]:
+    number = 0
+    while True:
+        number += 1
+        yield np.random.default_rng([key, number])
+
+
 def fresh_generator() -> np.random.Generator:
     """Random numbers of this run, others for each call in a test and for each test."""
+    if _kept:
+        return next(_kept[-1])
     test = os.environ.get("PYTEST_CURRENT_TEST", "")
     _calls[test] += 1
     return np.random.default_rng([fresh_seed(), zlib.crc32(test.encode()), _calls[test]])

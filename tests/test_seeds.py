@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.seeds import SEED_VARIABLE
+from tests.seeds import SEED_VARIABLE, fresh_generator, fresh_seed, has_drawn, same_numbers
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -102,3 +102,19 @@ def test_tests_that_draw_are_random_and_run_as_often_as_is_wanted(folder: Path) 
     runs = [len((folder / n).read_text().splitlines()) for n in COUNTS]
     assert runs == [3, 3, 1]
     assert _drawn(output) != _drawn(_run(folder))
+
+
+def test_numbers_of_a_name_are_the_same_in_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(name: str, seed: str) -> list[int]:
+        monkeypatch.setenv(SEED_VARIABLE, seed)
+        fresh_seed.cache_clear()
+        with same_numbers(name):
+            return [int(fresh_generator().integers(2**31)) for _ in range(4)]
+
+    before = has_drawn()
+    first = drawn("triton rope", "1")
+    assert len(set(first)) > 1
+    assert drawn("triton rope", "2") == first
+    assert drawn("triton add", "1") != first
+    assert has_drawn() == before
+    fresh_seed.cache_clear()

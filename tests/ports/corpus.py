@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from tests.generators.xegpu_kernels import COLUMNS, ROWS, XeGPUKernel
+from tests.seeds import same_numbers
 
 ROOT = Path(__file__).parents[2]
 
@@ -160,6 +161,17 @@ def _random_memory(number: int) -> list[Array]:
     return [*arrays, np.full((ROWS, COLUMNS), np.nan, np.float32)]
 
 
+def _case(name: str, make: Callable[[], Any]) -> Callable[[], Any]:
+    """A case of another corpus, made once, with the same arguments in each run."""
+
+    @cache
+    def made() -> Any:
+        with same_numbers(name):
+            return make()
+
+    return made
+
+
 # --- CUDA Tile IR, as cuTile exports it ---
 
 
@@ -167,7 +179,7 @@ def _cuda_tile() -> Iterator[Kernel]:
     from tests.translate.cuda_tile_to_core.test_cutile_kernels import CASES
 
     for name, make in CASES.items():
-        case = cache(make)
+        case = _case(f"cuda_tile {name}", make)
 
         def read(case: Callable[[], Any] = case) -> ModuleOp:
             import tempfile
@@ -194,7 +206,7 @@ def _triton() -> Iterator[Kernel]:
     from tests.triton_releases.judges import NEWEST, compiled
 
     for name, make in CASES.items():
-        case = cache(make)
+        case = _case(f"triton {name}", make)
 
         def read(case: Callable[[], Any] = case) -> ModuleOp:
             verdict = compiled(NEWEST, case().source(), "gfx942", "ttir")

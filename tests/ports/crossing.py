@@ -59,6 +59,8 @@ class Crossing:
         seconds: How long it took.
         exact: What the comparison on exact numbers says of the port; None without one.
         back_exact: The same of the port of the port.
+        is_located: Whether each message of a refusal has its place in the text that it is about,
+            or names the file of bytes, which has no lines.
     """
 
     source: str
@@ -71,6 +73,7 @@ class Crossing:
     seconds: float
     exact: str | None = None
     back_exact: str | None = None
+    is_located: bool = True
 
 
 def crossings(kernel: Kernel, targets: Iterable[str], *, field: bool = False) -> Iterable[Crossing]:
@@ -96,6 +99,7 @@ def crossings(kernel: Kernel, targets: Iterable[str], *, field: bool = False) ->
             round(time.monotonic() - began, 1),
             there.exact,
             back.exact,
+            there.is_located and back.is_located,
         )
 
 
@@ -123,19 +127,20 @@ def by_name(signature: Signature, values: list[Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Ported:
-    """A port, its verdict, the reason of it, and what the exact numbers say."""
+    """A port, its verdict, the reason of it, what the exact numbers say, and a refusal's place."""
 
     module: ModuleOp | None
     verdict: str
     reason: str
     exact: str | None = None
+    is_located: bool = True
 
 
 def _ported(trials: Trials, module: ModuleOp, target: str, field: bool) -> _Ported:
     try:
         made = xtile.translate(module, target)
     except (DiagnosticError, OptionError) as error:
-        return _Ported(None, "refused", _words(error))
+        return _Ported(None, "refused", _words(error), is_located=_is_located(error))
     try:
         text, ending = text_of(made)
         port = xtile.parse(text, language=_LANGUAGES[ending])
@@ -147,6 +152,13 @@ def _ported(trials: Trials, module: ModuleOp, target: str, field: bool) -> _Port
         return _Ported(port, "right", "", result.exact)
     reason = "it ran nowhere" if worst is None else worst.error_text()
     return _Ported(port, "wrong", reason, result.exact)
+
+
+def _is_located(error: DiagnosticError | OptionError) -> bool:
+    return isinstance(error, DiagnosticError) and all(
+        each.source is not None and (each.span is not None or each.source.data is not None)
+        for each in error.diagnostics
+    )
 
 
 def _words(error: BaseException) -> str:

@@ -1,0 +1,50 @@
+"""What the sample of `test_crossing.py` refuses, by kernel and language, with the words."""
+
+from __future__ import annotations
+
+_GATHER = "xegpu.load of work-items has no counterpart on tiles"
+_STEPS = {
+    "tensorlang": "vector.step cannot be translated to the tensor language",
+    "cuda_tile": _GATHER,
+    "triton": _GATHER,
+}
+
+THERE: dict[tuple[str, str], dict[str, str]] = {
+    ("xegpu", "random_subgroup_6"): {
+        "tensorlang": "xegpu.load cannot be translated to the tensor language",
+        "cuda_tile": _GATHER,
+        "triton": _GATHER,
+    },
+    ("xegpu", "random_subgroup_12"): _STEPS,
+    ("xegpu", "random_subgroup_18"): _STEPS,
+    ("xegpu", "random_subgroup_24"): {
+        "tensorlang": "the tensor language does not turn a line of a matrix"
+    },
+    ("cuda_tile", "attention"): {
+        "tensorlang": (
+            "math.exp2 with core.flush_to_zero cannot be translated to the tensor language"
+        ),
+        "triton": "math.exp2 with core.flush_to_zero cannot be translated to Triton",
+    },
+    ("cuda_tile", "quantize_e4m3"): {
+        "tensorlang": "parameter %5: the tensor language has no memory of f8E4M3FN"
+    },
+}
+"""The ports that are refused."""
+
+_LOCAL = "alloca cannot be translated to Triton"
+_FLUSH = "exp2 with core.flush_to_zero cannot be translated to Triton"
+
+BACK: dict[tuple[str, str], dict[str, str]] = {
+    ("tensorlang", "example_softmax"): {
+        "triton": (
+            "tt.bitcast cannot be translated: the tensor language does not take the bits of "
+            "vector<16x1xf32> for vector<16x1xi32>; compute the number, or keep it in memory as "
+            "what it is"
+        )
+    },
+    ("triton", "attention"): {"tensorlang": _LOCAL, "cuda_tile": _FLUSH},
+    ("triton", "rope"): {"tensorlang": _LOCAL},
+    ("triton", "linear_attention"): {"cuda_tile": _FLUSH},
+}
+"""The ports whose way back to the kernel's own language is refused."""
