@@ -22,7 +22,7 @@ from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.rebuilder import Rebuilder, again
 from xtile.text.source import attach_source, source_of, with_body
-from xtile.text.value_names import give_name, unique_names
+from xtile.text.value_names import copy_name, unique_names
 
 DEVICE_CODE = (ModuleOp, GpuModuleOp)
 """What holds device code in a module; everything else in it is of the host."""
@@ -65,7 +65,7 @@ def with_kernels_replaced(
     result, source = copied(module), source_of(module)
     assert isinstance(result, ModuleOp)
     for old, new in copies.items():
-        give_name(new, old.name_hint)
+        copy_name(new, old)
     if source is not None:
         attach_source(result, source)
     return result

@@ -19,7 +19,7 @@ from xtile.dialects.shapes import bits_of
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import again
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 
 
 def drop_unused(function: Operation) -> None:
@@ -151,7 +151,7 @@ def _without(loop: scf.ForOp, unused: Sequence[int]) -> None:
     assert around is not None
     around.insert_op_before(new, loop)
     for number, result in zip(kept, new.results, strict=True):
-        give_name(result, loop.results[number].name_hint)
+        copy_name(result, loop.results[number])
         loop.results[number].replace_all_uses_with(result)
     loop.detach()
     loop.erase()

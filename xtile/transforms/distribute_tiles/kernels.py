@@ -30,7 +30,7 @@ from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rule, again
 from xtile.targets.target import Target
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.transforms.distribute_tiles.barriers import place_barriers
 from xtile.transforms.distribute_tiles.distribution import Distribution
 from xtile.transforms.distribute_tiles.exchange import LOCAL
@@ -64,7 +64,7 @@ def _function(operation: FuncOp, distribution: Distribution) -> None:
     block = Block(arg_types=[argument.type for argument in old.args])
     with distribution.in_function(block):
         for was, becomes in zip(old.args, block.args, strict=True):
-            give_name(becomes, was.name_hint)
+            copy_name(becomes, was)
             distribution.define(was, becomes)
         distribution.translate_block(old)
     _allocate(distribution)

@@ -34,7 +34,7 @@ from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.text.source import Source, source_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.transforms.join_branches import join_branches
 from xtile.transforms.split_complex import split_complex
 
@@ -104,7 +104,7 @@ def _with_local_memory_allocated(function: FuncOp) -> FuncOp:
     for buffer in block.args[start : start + len(function.workgroup_buffers)]:
         allocation = AllocaOp.build(operands=[[], []], result_types=[buffer.type])
         allocation.location = buffer.location
-        give_name(allocation.memref, buffer.name_hint)
+        copy_name(allocation.memref, buffer)
         block.insert_op_before(allocation, first)
         buffer.replace_all_uses_with(allocation.memref)
         block.erase_arg(buffer)

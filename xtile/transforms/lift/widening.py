@@ -31,7 +31,7 @@ from xtile.rewrite.affine_tiles import Affine, affine_of
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.transforms.distribute import numbers
 from xtile.transforms.lift.divergence import Divergence
 from xtile.transforms.lift.work_group import (
@@ -170,7 +170,7 @@ class Widening(Predication[TileEmitter, Wide]):
             self._values[old] = new
             for part in new.parts:
                 if part.name_hint is None:
-                    give_name(part, old.name_hint)
+                    copy_name(part, old)
         elif _is_complex(old):
             self.kernel.define(old, numbers.join(self.kernel, *new.parts))
         else:

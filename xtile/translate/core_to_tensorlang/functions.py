@@ -48,7 +48,7 @@ from xtile.dialects.tensorlang.types import (
 from xtile.dialects.walk import walk
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.core_to_tensorlang.gpu import fits, linear_work_item
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
 from xtile.translate.core_to_tensorlang.memory import Group, Memory, Pointer, Root, whole
@@ -177,7 +177,7 @@ def _add_parameter(old: BlockArgument, body: Block, r: Lowering) -> None:
         new = body.insert_arg(_parameter_type(old.type), len(body.args))
     except ValueError as error:
         raise r.error(f"parameter %{old.name_hint or old.index}: {error}") from None
-    give_name(new, old.name_hint)
+    copy_name(new, old)
     r.define(old, _meaning(old, new))
 
 

@@ -28,7 +28,7 @@ from xtile.dialects.shapes import has_vectors
 from xtile.dialects.walk import types_in, walk
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.compilers import XTILE
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
 from xtile.translate.core_to_xegpu.memory import reinterpreted
 from xtile.translate.core_to_xegpu.narrow_floats import format_of
@@ -155,7 +155,7 @@ def parameter_type(type_: Attribute) -> Attribute:
 def _define_parameter(
     function: FuncOp, lowering: Lowering, index: int, old: BlockArgument, new: BlockArgument
 ) -> None:
-    give_name(new, old.name_hint)
+    copy_name(new, old)
     if isinstance(old.type, PointerType) and new.type != (carried := carried_type(old.type)):
         cast_ = PointerCastOp.create(operands=[new], result_types=[carried])
         lowering.define(old, lowering.emit(cast_).result)
@@ -168,7 +168,7 @@ def _define_parameter(
     view = reinterpreted(lowering, new, carried.element_type)
     lowering.define(old, view)
     if view is not new:
-        give_name(view, old.name_hint)
+        copy_name(view, old)
         lowering.learn_parameter(view, _known(function, index), original=new)
 
 

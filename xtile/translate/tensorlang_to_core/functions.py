@@ -38,7 +38,7 @@ from xtile.dialects.tensorlang.ops import function as ops
 from xtile.dialects.tensorlang.types import DYNAMIC, INDEX, GroupType, MemrefType, type_text
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
 from xtile.rewrite.rebuilder import Rebuilder, Rules
-from xtile.text.value_names import give_name, unique_names
+from xtile.text.value_names import copy_name, give_name, unique_names
 from xtile.translate.tensorlang_to_core.types import core_type
 
 SUBGROUP_SIZE_ATTRIBUTE = "intel_reqd_sub_group_size"
@@ -91,7 +91,7 @@ def _func(operation: ops.FuncOp, r: Rebuilder) -> None:
 
 def _add_parameter(parameter: BlockArgument, body: Block, r: Rebuilder) -> None:
     argument = body.insert_arg(core_type(parameter.type), len(body.args))
-    give_name(argument, parameter.name_hint)
+    copy_name(argument, parameter)
     if not isinstance(parameter.type, GroupType):
         r.define(parameter, argument)
         return

@@ -20,7 +20,7 @@ from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.signature import Role
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name, give_name
 from xtile.translate.tiles.descriptors import Complex, Descriptor, Group
 from xtile.translate.tiles.lowering import TileLowering
 from xtile.translate.tiles.types import memref_type, parts_per_element, size_in_bytes
@@ -63,7 +63,7 @@ def _aligned(
 
 
 def _named(old: SSAValue, new: SSAValue) -> SSAValue:
-    give_name(new, old.name_hint)
+    copy_name(new, old)
     return new
 
 

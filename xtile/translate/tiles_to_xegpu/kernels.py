@@ -29,7 +29,7 @@ from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTE
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.levels import LEVEL
 from xtile.rewrite.rebuilder import Rule
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.transforms.distribute_tiles.barriers import place_barriers
 from xtile.transforms.distribute_tiles.layouts import Layouts
 from xtile.translate.tiles_to_xegpu.layouts import WorkGroupLowering
@@ -72,7 +72,7 @@ def emit_kernel(operation: FuncOp, lowering: Lowering, lanes: int) -> FuncOp:
     block = Block(arg_types=types)
     with lowering.in_function(block):
         for was, becomes in zip(old.args, block.args, strict=True):
-            give_name(becomes, was.name_hint)
+            copy_name(becomes, was)
             lowering.define(was, _parameter(lowering, becomes))
         local = _define_local_memory(operation, block, lowering)
         lowering.translate_block(old)
@@ -114,7 +114,7 @@ def _define_local_memory(kernel: FuncOp, block: Block, lowering: Lowering) -> in
     for allocation in allocations:
         (result,) = allocation.results
         buffer = block.insert_arg(local_type(result.type), len(block.args))
-        give_name(buffer, result.name_hint)
+        copy_name(buffer, result)
         lowering.define(result, local_memory(result.type, buffer))
     return len(allocations)
 

@@ -31,7 +31,7 @@ from xtile.dialects.triton.tt.ops import AddPtrOp, FuncOp, SplatOp
 from xtile.dialects.triton.tt.types import PointerType
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable, again, copy
 from xtile.text.source import source_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.triton_to_amdg.blocked import bytes_of
 from xtile.translate.triton_to_amdg.bounds import Bounds, small_arguments
 
@@ -258,7 +258,7 @@ def _function(function: FuncOp, splitting: _Splitting) -> None:
             new for new, argument in zip(block.args, old.args, strict=True) if argument in small
         }
         for argument, before in zip(block.args, old.args, strict=True):
-            give_name(argument, before.name_hint)
+            copy_name(argument, before)
         with splitting.in_function(block):
             splitting.translate_block(old)
         regions.append(Region(block))
@@ -334,7 +334,7 @@ def _for(loop: scf.ForOp, splitting: _Splitting) -> None:
     block = Block(arg_types=[variable.type, *(first.type for first in firsts)])
     splitting.define(variable, block.args[0])
     for index, (old, new) in enumerate(zip(carried, block.args[1:], strict=True)):
-        give_name(new, old.name_hint)
+        copy_name(new, old)
         is_moved = index in moved
         splitting.define(old, replace(moved[index], uniform=new) if is_moved else new)
     with splitting.at_end_of(block):

@@ -14,7 +14,7 @@ from xtile.dialects.triton.operation import element_of, shape_of, with_element
 from xtile.dialects.triton.tt.ops import DotOp, FpToFpOp, FuncOp
 from xtile.dialects.triton.tt.ops.products import DotScaledOp
 from xtile.rewrite.rebuilder import RuleTable, again
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.triton_to_amdg.buffers import as_buffer
 from xtile.translate.triton_to_amdg.choice import Layout, is_elementwise
 from xtile.translate.triton_to_amdg.lowering import Lowering, layout_of, retyped, with_layout
@@ -53,7 +53,7 @@ def _block(old: Block, lowering: Lowering) -> Block:
     block = lowering.new_block(old, types)
     lowering.blocks[old] = block
     for argument, before in zip(block.args, old.args, strict=True):
-        give_name(argument, before.name_hint)
+        copy_name(argument, before)
     return block
 
 

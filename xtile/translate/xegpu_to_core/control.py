@@ -14,7 +14,7 @@ from xtile.dialects.xegpu.types import TYPES
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule, again
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.xegpu_to_core import raising as form
 from xtile.translate.xegpu_to_core.raising import Barrier, Meaning, Raising
 
@@ -98,7 +98,7 @@ class _Handed:
             own, rest = rest[:count], rest[count:]
             for part in own:
                 if not isinstance(part, int) and part.name_hint is None:
-                    give_name(part, value.name_hint)
+                    copy_name(part, value)
             self._raising.define(value, _like(meaning, own))
 
 

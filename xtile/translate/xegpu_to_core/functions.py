@@ -50,7 +50,7 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.launches import launched_block_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.translate.xegpu_to_core import matrices
 from xtile.translate.xegpu_to_core.control import has_descriptors
 from xtile.translate.xegpu_to_core.raising import Raising
@@ -88,7 +88,7 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     block = Block(arg_types=types)
     with raising.in_function(block):
         for was, becomes in zip(old.args[:count], block.args, strict=True):
-            give_name(becomes, was.name_hint)
+            copy_name(becomes, was)
             raising.define(was, _parameter(raising, becomes))
         for buffer in old.args[count:]:
             raising.define(buffer, matrices.local_memory(buffer, raising))

@@ -34,7 +34,7 @@ from xtile.dialects.xegpu.rfc.verifier import is_only_rfc, vnni_factor
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of, span_of
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 
 _FORM = "cannot be said in LLVM 22's form of XeGPU; --xegpu-syntax=rfc prints it"
 
@@ -52,7 +52,7 @@ def to_llvm22(module: ModuleOp) -> None:
     # A load's result that only products used is taken by these before its shape changes.
     for step in reversed(steps):
         if isinstance(step, ShapeCastOp) and not any(result.uses for result in step.results):
-            give_name(step.source, step.result.name_hint)
+            copy_name(step.source, step.result)
             Rewriter.erase_op(step)
 
 

@@ -17,7 +17,7 @@ from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
-from xtile.text.value_names import give_name
+from xtile.text.value_names import copy_name
 from xtile.transforms.predication import Predication
 from xtile.transforms.tile_linalg import tiles
 from xtile.transforms.tile_linalg.kernel import Kernel
@@ -101,7 +101,7 @@ class Trip(Predication[Kernel, Tile]):
         """Records what has become of a value that differs between points."""
         self.values[old] = new
         if isinstance(new, Tile) and len(new.parts) == 1 and new.parts[0].name_hint is None:
-            give_name(new.parts[0], old.name_hint)
+            copy_name(new.parts[0], old)
 
     def line(self, old: SSAValue) -> Line | None:
         """A value as integers that follow each other, if it is."""
