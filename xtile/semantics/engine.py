@@ -55,7 +55,14 @@ def launch(
     if observer is not None:
         sizes = configuration_of(function, grid, block)
         observer.on_launch(
-            Launch(function, list(arguments), grid, sizes.subgroup_size, sizes.subgroups)
+            Launch(
+                function,
+                list(arguments),
+                grid,
+                sizes.subgroup_size,
+                sizes.subgroups,
+                sizes.work_items,
+            )
         )
     program = prepare(function, arguments, grid, block, observer, instrument)
     program.run(progress)

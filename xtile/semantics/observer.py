@@ -87,6 +87,7 @@ class Launch:
         grid: The number of work-groups in each dimension.
         subgroup_size: Work-items in a subgroup.
         subgroups: Subgroups in a work-group.
+        existing: Work-items that a work-group has; its last subgroup may not be full.
     """
 
     function: Operation
@@ -94,10 +95,11 @@ class Launch:
     grid: tuple[int, int, int]
     subgroup_size: int
     subgroups: int
+    existing: int
 
     @property
     def work_items(self) -> int:
-        """Work-items in a work-group."""
+        """Work-items in the subgroups of a work-group, if all are full."""
         return self.subgroups * self.subgroup_size
 
     def work_item_of(self, thread: int) -> int:

@@ -134,6 +134,8 @@ class Sanitizer:
         self, operation: Operation, active: BoolArray, global_fence: bool, local_fence: bool
     ) -> None:
         """Begins a new phase for the fenced memory; all work-items must be here."""
+        assert self._launch is not None
+        active = active.reshape(-1)[: self._launch.existing]
         if not active.all():
             missing = int(np.argmin(active))
             self._report(
