@@ -43,7 +43,7 @@ SLOW_DEVICES = frozenset({"opencl", "cuda", "hip"})
 """The devices that a fast test does not name."""
 
 MAXIMUM_SECONDS = 15.0
-"""How long a fast test may keep the processor busy; a slow machine takes thrice as long as ours."""
+"""How long a fast test may keep the processor busy: more than it needs, for slow machines."""
 
 _STARTS_A_PROCESS = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"})
 """Python's audit events."""

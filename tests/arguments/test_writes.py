@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import xtile
-from xtile.arguments.kernel import signatures_of
+from xtile.arguments.kernel import find_function, signatures_of
 from xtile.arguments.writes import locks
 
 POINTERS = "tensor<8x!tt.ptr<f32>>"
@@ -148,6 +148,4 @@ tt.func public @k(%n: i32, %p: !tt.ptr<f32>, %is: i1, %i: !tt.ptr<i32>) {{
   tt.return
 }}
 """
-    module = xtile.parse(text, language="ttir")
-    kernel = next(each for each in module.walk() if each.name == "tt.func")
-    assert locks(kernel) == expected
+    assert locks(find_function(xtile.parse(text, language="ttir"), None)) == expected

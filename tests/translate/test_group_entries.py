@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.seeds import fresh_generator
 
 BEHIND_A_CONDITION = """
 func @copy(%G: group<memref<f32x4>x?>, %n: index, %O: memref<f32x4x?>) {
@@ -68,9 +69,8 @@ func @copy(%G: group<memref<f32x4>x?>, %n: index, %O: memref<f32x4x?>) {
 @pytest.mark.parametrize("text", [BEHIND_A_CONDITION, IN_A_LOOP, TWICE])
 def test_no_entry_behind_the_group_is_read(text: str, language: str) -> None:
     """The grid is larger than the group, and the source's condition keeps the rest away."""
-    entries: list[Any] = [
-        np.random.default_rng().standard_normal(4).astype(np.float32) for _ in range(3)
-    ]
+    random = fresh_generator()
+    entries: list[Any] = [random.standard_normal(4).astype(np.float32) for _ in range(3)]
     out = np.full((4, 5), np.nan, np.float32, order="F")
     port = xtile.translate(text, language)
     device = "opencl" if language == "spirv" else "reference"
