@@ -130,6 +130,8 @@ def _agrees(seed: int, level: str) -> str:
         if not is_runnable(function) or any("core" in name for name in other.attributes):
             continue
         arguments = _Arguments(function, Random(seed))
+        if arguments.overlap:
+            continue
         first, second = arguments.both()
         try:
             launch(function, first, GRID)
