@@ -1,7 +1,7 @@
 """Atomic accesses and updates of memory.
 
-What there is no instruction for is a loop of compare-and-swap, elements of 8 and 16 bits as part of
-their word.
+What there is no instruction for is a loop of compare-and-swap, elements of 8 bits as part of their
+word.
 
 Source: Triton 3.9, `TritonOps.td`; docs/semantics.md, 7, "Memory".
 """
@@ -47,6 +47,10 @@ _OF_INTEGERS = {
 """The updates of integers of 32 and 64 bits that there are instructions for."""
 
 _WIDTHS = (32, 64)
+"""The bits of elements that `tt.atomic_rmw` updates; f16 is added, too."""
+
+_LEAST = 16
+"""The bits of the smallest elements that `tt.atomic_cas` takes, of 16, 32 and 64."""
 
 
 def _mode(kind: str, element: Attribute) -> RMWOp | None:
@@ -174,7 +178,7 @@ def _exchanged(
     how: Ordering,
 ) -> SSAValue:
     """The loop; all pointers are valid, and where the mask is false nothing changes."""
-    word = word_of(lowering, pointers, value)
+    word = word_of(lowering, pointers, value, _LEAST)
     first = lowering.emit(tt.LoadOp(word.pointers, is_volatile=True)).results[0]
     types = [mask.type, first.type]
     before, after = Block(arg_types=types), Block(arg_types=types)
@@ -247,8 +251,8 @@ def _compare_and_swap(operation: atomics.AtomicCompareAndSwapOp, lowering: Lower
     mask = lowering.optional_value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
     how = ordering_of(operation) or RELAXED
-    if mask is None and width_of(lowering.element(value)) in _WIDTHS:
-        word = word_of(lowering, pointers, value)
+    if mask is None and width_of(lowering.element(value)) >= _LEAST:
+        word = word_of(lowering, pointers, value, _LEAST)
         bits, new = (word.with_element(expected, each) for each in (expected, value))
         old = word.element(_swap(lowering, word.pointers, bits, new, how))
     else:

@@ -13,15 +13,19 @@ from xtile.translate.tiles.lowering import TileLowering
 _WORD = 32
 
 
-def word_of(lowering: TileLowering, pointers: SSAValue, value: SSAValue) -> Word:
+def word_of(
+    lowering: TileLowering, pointers: SSAValue, value: SSAValue, least: int = _WORD
+) -> Word:
     """The words that hold elements like those of a tile.
 
     Args:
         lowering: Where to emit.
         pointers: Points to the elements.
         value: A tile of such elements.
+        least: The bits of the smallest elements that are swapped as they are; of smaller ones the
+            word around them is, which may end behind the memory.
     """
-    if width_of(lowering.element(value)) >= _WORD:
+    if width_of(lowering.element(value)) >= least:
         return _WholeWord(lowering, pointers, value)
     return _PartOfWord(lowering, pointers, value)
 
@@ -52,7 +56,7 @@ class Word(ABC):
 
 
 class _WholeWord(Word):
-    """Elements of 32 or 64 bits, which are swapped as their bits."""
+    """Elements that are swapped as their bits."""
 
     def __init__(self, lowering: TileLowering, pointers: SSAValue, value: SSAValue) -> None:
         self._lowering = lowering
@@ -69,7 +73,7 @@ class _WholeWord(Word):
 
 
 class _PartOfWord(Word):
-    """Elements of 8 or 16 bits, which are swapped with their neighbours."""
+    """Elements of less than 32 bits, which are swapped with their neighbours."""
 
     def __init__(self, lowering: TileLowering, pointers: SSAValue, value: SSAValue) -> None:
         self._lowering = lowering
