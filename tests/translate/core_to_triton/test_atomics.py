@@ -107,7 +107,7 @@ def test_elements_of_16_bits_are_swapped_as_they_are(kind: str, type_: str, kern
     made, count, size = KERNELS[kernel]
     source = made(kind, type_)
     text = lowered(source)
-    assert swaps(text) == [("relaxed", "i16")]
+    assert swaps(text) == [("relaxed", "i16")] * 2
     assert "!tt.ptr<i32>" not in text
     random = fresh_generator()
     m = random.integers(-9, 10, count).astype(DTYPES[type_])
@@ -125,6 +125,7 @@ def test_elements_of_8_bits_are_swapped_with_the_word_around_them(kernel: str) -
     made, _, _ = KERNELS[kernel]
     text = lowered(made("addi", "i8"))
     assert swaps(text) == [("relaxed", "i32")]
+    assert "tt.atomic_rmw or, relaxed, gpu" in text
 
 
 def compare_and_swap(type_: str, mask: str = "") -> str:
@@ -155,6 +156,51 @@ def test_one_swap_is_one_instruction(type_: str) -> None:
         xtile.run(xtile.parse(text, language="ttir"), [m, v, old])
         assert m[6] == expected
     assert old[0] == 9
+
+
+# --- the first reading of a loop ---
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kind", "type_", "reading"),
+    [
+        ("maxnumf", "f32", r"tt.atomic_rmw or, relaxed, gpu, \S+, \S+ : .*ptr<i32>"),
+        ("minnumf", "f64", r"tt.atomic_rmw or, relaxed, gpu, \S+, \S+ : .*ptr<i64>"),
+        ("addf", "bf16", r"tt.atomic_cas relaxed, gpu, \S+, (\S+), \1 : .*ptr<i16>"),
+    ],
+)
+def test_a_loop_begins_with_an_atomic_reading(
+    kind: str, type_: str, reading: str, kernel: str
+) -> None:
+    made, count, size = KERNELS[kernel]
+    source = made(kind, type_)
+    text = lowered(source)
+    # The one load is that of the operands.
+    assert text.count("tt.load") == 1
+    assert re.search(reading, text[: text.index("scf.while")])
+    m = fresh_generator().integers(-9, 10, count).astype(DTYPES[type_])
+    v = np.arange(size).astype(DTYPES[type_]) - 3
+    expected, found = ([m.copy(), v, np.zeros_like(v)] for _ in range(2))
+    run(read(source), *expected)
+    xtile.run(xtile.parse(text, language="ttir"), found)
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("type_", "word"), [("f16", "cas"), ("f32", "rmw or,")])
+def test_the_reading_is_relaxed_and_has_the_scope_of_the_update(type_: str, word: str) -> None:
+    text = lowered(
+        tile_kernel(
+            f"%m: memref<7x{type_}>, %x: {type_}",
+            f"""
+            %c0 = arith.constant 0 : index
+            %r = core.atomic_rmw mulf acq_rel system %x, %m[%c0]
+                : {type_}, memref<7x{type_}>[index]""",
+        )
+    )
+    assert f"tt.atomic_{word} relaxed, sys," in text
+    assert text.count("tt.atomic_cas acq_rel, sys,") == 1
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import atomics, scattered
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.triton.tt import ops as tt
-from xtile.dialects.triton.tt.enumerations import RMWOp
+from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import Lowering
 from xtile.translate.core_to_triton.memory import store
@@ -32,7 +32,7 @@ from xtile.translate.tiles.combining import combine
 from xtile.translate.tiles.reductions import holds_anywhere, reduce
 from xtile.translate.tiles.types import shape_of
 from xtile.translate.tiles.updates import update_of
-from xtile.translate.tiles.words import have_equal_bits, word_of
+from xtile.translate.tiles.words import Word, have_equal_bits, word_of
 
 _OF_INTEGERS = {
     "addi": RMWOp.ADD,
@@ -179,7 +179,7 @@ def _exchanged(
 ) -> SSAValue:
     """The loop; all pointers are valid, and where the mask is false nothing changes."""
     word = word_of(lowering, pointers, value, _LEAST)
-    first = lowering.emit(tt.LoadOp(word.pointers, is_volatile=True)).results[0]
+    first = _read(lowering, word, how.scope)
     types = [mask.type, first.type]
     before, after = Block(arg_types=types), Block(arg_types=types)
     with lowering.at_end_of(before):
@@ -194,6 +194,19 @@ def _exchanged(
         lowering.emit(scf.YieldOp(*after.args))
     loop = scf.WhileOp([mask, first], types, Region(before), Region(after))
     return word.element(lowering.emit(loop).results[1])
+
+
+def _read(lowering: Lowering, word: Word, scope: MemSyncScope) -> SSAValue:
+    """What words are, read in one step, as others update them meanwhile.
+
+    It is an update that changes nothing: Triton 3.4 to 3.8 have no atomic loads.
+    """
+    zero = lowering.constant(0, word.type)
+    how = Ordering(MemSemantic.RELAXED, scope)
+    if width_of(lowering.element(zero)) not in _WIDTHS:
+        return _swap(lowering, word.pointers, zero, zero, how)
+    made = tt.AtomicRMWOp(RMWOp.OR, word.pointers, zero, sem=how.semantic, scope=how.scope)
+    return lowering.emit(made).results[0]
 
 
 def _swap(
