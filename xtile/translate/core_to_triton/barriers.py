@@ -2,19 +2,40 @@
 
 The core form has the order of the text. The threads of a program of Triton each access elements of
 their own, and nothing orders those of one with those of another, unless there is a barrier.
+
+Acquires and releases order accesses of the threads that do them: one thread for a single element,
+and for a tensor each thread for elements of its own. So all threads wait before a release, when
+what they did is done, and between an acquire and the next access.
+
+Source: docs/core-form.md, "Atomic updates".
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
+from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE, MemoryOrder, MemoryOrderAttr
 from xtile.dialects.effects import UPDATES, changes_memory
 from xtile.dialects.walk import walk
 from xtile.translate.tiles.roots import is_group, memory_of, root_of
+
+_ACQUIRES = (MemoryOrder.ACQUIRE, MemoryOrder.ACQUIRE_RELEASE)
+_RELEASES = (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE)
+
+
+class _Threads(Enum):
+    """Which threads of a program do an access."""
+
+    FIRST = auto()
+    """The first one alone, as it does all atomic accesses of single elements."""
+
+    ALL = auto()
 
 
 @dataclass(frozen=True)
@@ -25,25 +46,36 @@ class _Since:
         reads: The reads.
         writes: Whether it was written.
         updates: Whether it was updated atomically.
+        threads: The threads that accessed it.
+        acquires: The threads of its accesses that were acquires.
     """
 
     reads: frozenset[Operation] = frozenset()
     writes: bool = False
     updates: bool = False
+    threads: frozenset[_Threads] = frozenset()
+    acquires: frozenset[_Threads] = frozenset()
 
     def joined(self, other: _Since) -> _Since:
         """What was done on one of two ways."""
         return _Since(
-            self.reads | other.reads, self.writes or other.writes, self.updates or other.updates
+            self.reads | other.reads,
+            self.writes or other.writes,
+            self.updates or other.updates,
+            self.threads | other.threads,
+            self.acquires | other.acquires,
         )
 
     def after(self, operation: Operation) -> _Since:
         """What was done once an operation is."""
+        own = {_threads_of(operation)}
+        acquires = own if _order_of(operation) in _ACQUIRES else ()
+        since = replace(self, threads=self.threads | own, acquires=self.acquires.union(acquires))
         if operation.name in UPDATES:
-            return replace(self, updates=True)
+            return replace(since, updates=True)
         if changes_memory(operation):
-            return replace(self, writes=True)
-        return replace(self, reads=self.reads | {operation})
+            return replace(since, writes=True)
+        return replace(since, reads=self.reads | {operation})
 
     def conflicts_with(self, operation: Operation) -> bool:
         """Whether an operation must wait for other threads."""
@@ -52,6 +84,15 @@ class _Since:
         if not changes_memory(operation):
             return self.writes or self.updates
         return self.writes or self.updates or not all(_feeds(x, operation) for x in self.reads)
+
+    def is_ordered_with(self, operation: Operation) -> bool:
+        """Whether an access of any memory must wait: after an acquire, or as a release.
+
+        What the first thread alone does has the order of the text.
+        """
+        is_release = _order_of(operation) in _RELEASES
+        others = self.acquires | self.threads if is_release else self.acquires
+        return bool(others) and _Threads.ALL in others | {_threads_of(operation)}
 
 
 State = dict[SSAValue | None, _Since]
@@ -65,19 +106,28 @@ class Barriers:
         self._state: State = {}
 
     def is_before(self, operation: Operation) -> bool:
-        """Whether there is a barrier before an operation, which is then recorded."""
-        roots = _roots(operation)
-        found = any(
-            since.conflicts_with(operation)
-            for root in roots
-            for other, since in self._state.items()
-            if root is other or root is None or other is None
-        )
+        """Whether there is a barrier before an operation, which is then recorded.
+
+        A loop of which only the first thread accesses memory, as one that takes a lock, has its
+        barrier before it, and none in each iteration.
+        """
+        found = any(map(self._must_wait, _accesses_at_once(operation)))
         if found:
             self._state = {}
-        for root in roots:
-            self._state[root] = self._state.get(root, _Since()).after(operation)
+        self._record(operation)
         return found
+
+    def _must_wait(self, operation: Operation) -> bool:
+        return any(
+            since.is_ordered_with(operation)
+            or ((root is other or None in (root, other)) and since.conflicts_with(operation))
+            for root in _roots(operation)
+            for other, since in self._state.items()
+        )
+
+    def _record(self, operation: Operation) -> None:
+        for root in _roots(operation):
+            self._state[root] = self._state.get(root, _Since()).after(operation)
 
     # --- control flow ---
 
@@ -100,12 +150,32 @@ class Barriers:
         if INDEPENDENT_ATTRIBUTE in loop.attributes:
             return
         for operation in walk(loop):
-            for root in _roots(operation):
-                self._state[root] = self._state.get(root, _Since()).after(operation)
+            self._record(operation)
 
 
 def _roots(operation: Operation) -> list[SSAValue | None]:
     return [root_of(each) for each in memory_of(operation) if not is_group(each.type)]
+
+
+def _accesses_at_once(operation: Operation) -> list[Operation]:
+    """The accesses of memory that a barrier before an operation is for."""
+    if not isinstance(operation, scf.ForOp | scf.WhileOp):
+        return [operation]
+    inner = [each for each in walk(operation) if _roots(each)]
+    return inner if all(_threads_of(each) is _Threads.FIRST for each in inner) else []
+
+
+def _order_of(operation: Operation) -> MemoryOrder | None:
+    """What an access orders beside its elements; None if it is not atomic, or says nothing."""
+    order = operation.properties.get("order")
+    return order.data if isinstance(order, MemoryOrderAttr) else None
+
+
+def _threads_of(operation: Operation) -> _Threads:
+    is_atomic = operation.name in UPDATES or _order_of(operation) is not None
+    values = (*operation.operands, *operation.results)
+    is_single = not any(isinstance(value.type, VectorType) for value in values)
+    return _Threads.FIRST if is_atomic and is_single else _Threads.ALL
 
 
 def _feeds(read: Operation, write: Operation) -> bool:

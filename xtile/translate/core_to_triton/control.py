@@ -45,18 +45,19 @@ def _while(operation: scf.WhileOp, lowering: Lowering) -> None:
     initial = lowering.flat(operation.arguments)
     old_before, old_after = operation.before_region.block, operation.after_region.block
     before = Block(arg_types=[value.type for value in initial])
-    state = lowering.barriers.state()
     lowering.barriers.enter(operation)
     with lowering.at_end_of(before):
         lowering.define_flat(old_before.args, before.args)
         condition, *handed = _translate_body(old_before, lowering)
         lowering.emit(scf.ConditionOp(condition, *handed))
+    # A loop ends where its first region does.
+    state = lowering.barriers.state()
     types = [value.type for value in handed]
     after = Block(arg_types=types)
     with lowering.at_end_of(after):
         lowering.define_flat(old_after.args, after.args)
         lowering.emit(scf.YieldOp(*_translate_body(old_after, lowering)))
-    lowering.barriers.join(state)
+    lowering.barriers.restore(state)
     loop = lowering.emit(scf.WhileOp(initial, types, Region(before), Region(after)))
     lowering.define_flat(operation.results, loop.results)
 
