@@ -196,3 +196,95 @@ def test_the_slack_of_outcomes() -> None:
     assert outcomes.allows(found).tolist() == [True, False, False]
     assert outcomes.allows(found, 4.0).tolist() == [True, True, False]
     assert outcomes.limits(4.0).tolist() == [2.0] * 3
+
+
+OF_INTEGERS = """
+func @k(%A: memref<i16x4x50>, %B: memref<i16x50x3>, %D: memref<i16x4x50>, %x: memref<i16x50>,
+        %y: memref<i16x4>, %C: memref<f32x4x3>, %E: memref<f32x4x50>, %z: memref<f32x4>) {{
+    %alpha = constant 32749 : i16
+    %beta = constant 0.25 : f32
+    {}
+}}
+"""
+
+
+@pytest.mark.parametrize("to", ["xegpu", "cuda_tile", "triton"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "axpby %alpha, %A, %beta, %E",
+        "cumsum %alpha, %A, 1, %beta, %E",
+        "gemm %alpha, %A, %B, %beta, %C",
+        "gemv %alpha, %A, %x, %beta, %z",
+        "ger %alpha, %y, %x, %beta, %E",
+        "hadamard %alpha, %A, %D, %beta, %E",
+        "sum %alpha, %A, %beta, %z",
+    ],
+)
+def test_integers_are_not_rounded(statement: str, to: str) -> None:
+    """Ports multiply and add in another order, so that roundings would differ."""
+    source = OF_INTEGERS.format(statement)
+    port = xtile.translate(xtile.parse(source, language="tensorlang"), to)
+    random = np.random.default_rng(fresh_seed())
+    integers = [
+        np.asfortranarray(random.integers(2**13, 2**15, shape, np.int16) | 1)
+        for shape in ((4, 50), (50, 3), (4, 50), (50,), (4,))
+    ]
+    floats = [np.ones(shape, np.float32, order="F") for shape in ((4, 3), (4, 50), (4,))]
+    result = _compared(source, port, [*integers, *floats])
+    assert (result.verdict, result.reason) == ("agree", None)
+    assert result.unknown == sum(array.size for array in floats)
+
+
+CONVERTED = """
+gpu.module @m {{
+  gpu.func @k(%n: memref<4x{integer}>, %y: memref<4xf32>) kernel
+      attributes {{known_block_size = array<i32: 1, 1, 1>}} {{
+    %i = gpu.block_id x
+    %a = memref.load %n[%i] : memref<4x{integer}>
+    {statements}
+    memref.store %f, %y[%i] : memref<4xf32>
+    gpu.return
+  }}
+}}
+"""
+
+
+def _converted(integer: str, sign: str, less: int, is_wide: bool) -> str:
+    """An integer as f32, or the same in f64, of which something is subtracted."""
+    wide = f"""%less = arith.constant {float(less)} : f64
+    %b = arith.{sign}itofp %a : {integer} to f64
+    %c = arith.subf %b, %less : f64
+    %f = arith.truncf %c : f64 to f32"""
+    narrow = f"%f = arith.{sign}itofp %a : {integer} to f32"
+    return CONVERTED.format(integer=integer, statements=wide if is_wide else narrow)
+
+
+@pytest.mark.parametrize(("integer", "sign"), [("i32", "s"), ("i32", "u"), ("i64", "u")])
+def test_converted_integers_are_not_rounded(integer: str, sign: str) -> None:
+    """They differ by 1, which f32 does not tell for integers above 2^24."""
+    dtype = np.dtype(np.int32 if integer == "i32" else np.int64)
+    integers = np.array([2**24 + 1, 2**31 - 1, -1, -(2**24) - 1], dtype)
+    arguments = [integers, np.zeros(4, np.float32)]
+    source = _converted(integer, sign, 0, is_wide=False)
+    same, other = (_converted(integer, sign, less, is_wide=True) for less in (0, 1))
+    assert _compared(source, same, arguments, 4).verdict == "agree"
+    assert _compared(source, other, arguments, 4).reason == "argument 1[0]"
+
+
+def test_sums_of_integers_are_not_rounded_by_the_way_of_their_bits() -> None:
+    """What is known passes through integers, and through memory, as what is drawn does."""
+    sum_ = """%large = arith.constant 16777216.0 : f32
+    %number = arith.sitofp %a : i32 to f32
+    %f = arith.addf %number, %large : f32"""
+    moved = f"""{sum_.replace("%f", "%g")}
+    %bits = arith.bitcast %g : f32 to i32
+    %none = arith.constant 0 : i32
+    %joined = arith.ori %bits, %none : i32
+    %f = arith.bitcast %joined : i32 to f32"""
+    source, port = (CONVERTED.format(integer="i32", statements=each) for each in (sum_, moved))
+    arguments = [np.array([1, 3, 5, 7], np.int32), np.zeros(4, np.float32)]
+    result = _compared(source, port, arguments, 4)
+    assert (result.verdict, result.reason) == ("agree", None)
+    next_ = port.replace("constant 16777216.0", "constant 16777218.0")
+    assert _compared(source, next_, arguments, 4).reason == "argument 1[0]"

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xtile.dialects.tensorlang import types
 from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
 from xtile.semantics.rounding import f64_to_f32_by_odd, i64_to_f64_by_odd
-from xtile.semantics.values import NumberFunction, Value
+from xtile.semantics.values import NumberFunction, Value, floats_of
 
 _EXACT_IN_F32 = frozenset({types.I8, types.I16, types.BF16, types.F16, types.F32})
 
@@ -36,12 +36,20 @@ def cast_function(source: Attribute, target: Attribute) -> NumberFunction:
         )
     if target in types.COMPLEX_TYPES:
         return _to_complex(source, target)
+    if is_integer(source) and target in types.FLOATING_TYPES:
+        return _from_integer(source, target)
     if target == types.BF16:
         return _to_bf16(source)
     if is_integer(source) or not is_integer(target):
         # numpy wraps integers, and rounds all numbers to f16, f32 and f64 once.
         return _as_type(NUMPY_TYPES[target])
     return _to_integer(NUMPY_TYPES[target])
+
+
+def _from_integer(source: Attribute, target: Attribute) -> NumberFunction:
+    dtype = NUMPY_TYPES[target]
+    rounded = _to_bf16(source) if target == types.BF16 else _as_type(dtype)
+    return lambda value: floats_of(value, dtype, rounded)
 
 
 def _as_type(dtype: np.dtype[Any]) -> NumberFunction:

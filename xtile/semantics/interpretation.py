@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from xtile.semantics.compiler import Step
     from xtile.semantics.values import Array, Value
 
@@ -26,6 +28,10 @@ class Interpretation(Protocol):
 
     def value(self, value: Value) -> Value:
         """What stands for a value that numpy computed, such as an argument."""
+        ...
+
+    def floats(self, integers: Value, dtype: np.dtype[Any]) -> Value:
+        """What stands for integers as floats of a type, with nothing rounded."""
         ...
 
     def step(self, step: Step, results: Sequence[int]) -> Step:

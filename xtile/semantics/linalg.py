@@ -18,7 +18,7 @@ from xtile.dialects.tensorlang import types
 from xtile.semantics.accumulation import accumulation_type
 from xtile.semantics.casts import cast_function
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import is_integer, numpy_type
+from xtile.semantics.numeric_types import is_integer
 from xtile.semantics.values import Array, Value
 
 Update = Callable[[Value, Array, Value, Array], None]
@@ -40,14 +40,14 @@ def product_function(a: Attribute, b: Attribute, result: Attribute) -> Product:
     if not (is_integer(a) and is_integer(b)):
         return multiply
     bits = 8 * (types.SIZE_IN_BYTES[a] + types.SIZE_IN_BYTES[b]) - 2
-    dtype = numpy_type(result)
+    to_result = cast_function(types.I64, result)
 
     def multiply_integers(x: Array, y: Array) -> Array:
         if x.shape[-1] << bits > _LARGEST_EXACT_F64:
             return multiply(x, y)
         # BLAS multiplies floating matrices much faster than numpy multiplies integer ones.
         exact = np.matmul(x.astype(np.float64), y.astype(np.float64))
-        return exact.astype(np.int64).astype(dtype)
+        return to_result(exact.astype(np.int64))
 
     return multiply_integers
 

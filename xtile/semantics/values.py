@@ -52,6 +52,18 @@ def interpreted(array: _Given) -> _Given:
     return array if current is None else current.value(array)
 
 
+def floats_of(integers: Value, dtype: np.dtype[Any], rounded: NumberFunction) -> Value:
+    """Integers as floats of a type.
+
+    Args:
+        integers: The integers, with or without a sign as numpy's type says.
+        dtype: The type of the floats.
+        rounded: How the integers become floats where no interpretation computes exactly.
+    """
+    current = interpretation()
+    return rounded(integers) if current is None else current.floats(integers, dtype)
+
+
 def zeros_beside(data: Array, shape: Sequence[int]) -> Array:
     """A new array of zeros that can hold what memory holds, also the bytes of exact numbers."""
     return np.zeros_like(data, shape=tuple(shape))

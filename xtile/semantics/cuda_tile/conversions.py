@@ -23,7 +23,7 @@ from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream import casts
 from xtile.semantics.upstream.elementwise import apply
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import NumberFunction, Value, choose, is_exact
+from xtile.semantics.values import NumberFunction, Value, choose, floats_of, is_exact
 
 _LARGEST = {
     "f8E4M3FN": 448.0,
@@ -105,15 +105,14 @@ def integer_to_float(
     dtype = np.dtype(np.int64 if is_signed else np.uint64)
     is_double = target.dtype == np.float64
 
-    def convert(value: Value) -> Value:
-        whole = sign(value).astype(dtype)
+    def rounded(whole: Value) -> Value:
         low = whole & dtype.type(2**32 - 1)
         near, lost = exact.add((whole - low).astype(np.float64), low.astype(np.float64))
         if is_double:
             return directed(near, lost, mode) if mode in DIRECTED else near
         return _to_float(exact.to_odd((near, lost)), target, mode, is_nan=np.False_)
 
-    return convert
+    return lambda value: floats_of(sign(value).astype(dtype), target.dtype, rounded)
 
 
 def float_to_integer(source: Number, target: Number, signedness: Signedness) -> NumberFunction:

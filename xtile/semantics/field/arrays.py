@@ -30,6 +30,7 @@ from xtile.semantics.field.numbers import (
     TYPES,
     Cells,
     RefusedError,
+    is_hidden,
     is_unknown,
     known,
     whole,
@@ -165,12 +166,12 @@ class FieldArray(Exact):
 
     def _set_numbers(self, index: Any, cells: Cells) -> None:
         self._shadow().holds = True
-        given = cells.copy()
+        given = numbers.in_bytes(cells, self.dtype)
         given["type"] = _NUMBERS[self.dtype]
         for byte, part in enumerate(self.parts()):
             given["byte"] = byte
             part[index] = given
-        self.view(np.ndarray)[index] = np.where(is_unknown(cells), 0.0, cells["key"])
+        self.view(np.ndarray)[index] = _floats(cells, self.dtype)
 
     def _set_bytes(self, index: Any, cells: Cells) -> None:
         self._shadow().holds = True
@@ -195,7 +196,7 @@ class FieldArray(Exact):
         """Whether there are numbers, or bytes of numbers that are not known."""
         if is_float(self.dtype):
             return True
-        return self._shadow().holds and any(bool(is_unknown(part).any()) for part in self.parts())
+        return self._shadow().holds and any(bool(is_hidden(part).any()) for part in self.parts())
 
     def numbers(self) -> Cells:
         """The numbers of an array of floats.
@@ -353,7 +354,7 @@ def agree(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     equal = np.ones(a.shape, np.bool_)
     held = np.zeros(a.shape, np.bool_)
     for left, right in zip(a.parts(), b.parts(), strict=True):
-        held |= is_unknown(left) | is_unknown(right)
+        held |= is_hidden(left) | is_hidden(right)
         equal &= (left["byte"] == right["byte"]) & numbers.agree(left, right)
     return np.where(held, equal, a.view(np.ndarray) == b.view(np.ndarray))
 
@@ -409,8 +410,8 @@ def _converted(cells: Cells, target: np.dtype[Any]) -> Any:
 
 def _as_bytes(array: FieldArray) -> FieldArray:
     """An array of elements as one of bytes."""
-    cells = array.numbers()
-    raw = np.where(is_unknown(cells), 0.0, cells["key"]).astype(array.dtype)
+    cells = numbers.in_bytes(array.numbers(), array.dtype)
+    raw = _floats(cells, array.dtype)
     raw = np.ascontiguousarray(raw).reshape(array.shape)
     parts = np.repeat(cells[..., np.newaxis], array.itemsize, axis=-1)
     parts["type"] = _NUMBERS[array.dtype]
@@ -421,16 +422,22 @@ def _as_bytes(array: FieldArray) -> FieldArray:
     return bytes_
 
 
+def _floats(cells: Cells, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The floats in the memory of numbers; those of numbers that are not known say nothing."""
+    with np.errstate(over="ignore"):
+        return np.where(is_unknown(cells), 0.0, cells["key"]).astype(dtype)
+
+
 def _loaded(parts: list[Cells], raw: npt.NDArray[Any]) -> Cells:
     """The numbers whose bytes have these cells; floats where no byte is one of a number."""
     head = np.array(parts[0])
     is_held = head["state"] & HELD != 0
     fits = is_held & (head["byte"] == 0) & (head["type"] == _NUMBERS[raw.dtype])
-    hidden = is_unknown(head) & is_held
+    hidden = is_hidden(head) & is_held
     for byte, part in enumerate(parts[1:], 1):
         fits &= (part["byte"] == byte) & (part["residues"] == head["residues"]).all(-1)
         is_held |= part["state"] & HELD != 0
-        hidden |= is_unknown(part)
+        hidden |= is_hidden(part)
     if (hidden & ~fits).any():
         raise RefusedError(
             f"a number of type {raw.dtype.name} is made of bytes of other numbers, which is not "

@@ -78,6 +78,10 @@ class FieldInterpretation:
             raise RefusedError("complex numbers are not followed in the field")
         return made(cells_of(value), value.dtype) if is_float(value.dtype) else value
 
+    def floats(self, integers: Value, dtype: np.dtype[Any]) -> Value:
+        """Integers as known numbers, however many bits they have."""
+        return made(cells_of(integers), dtype)
+
     def step(self, step: Step, results: Sequence[int]) -> Step:
         """What executes an operation, whose results are numbers of the field then."""
 

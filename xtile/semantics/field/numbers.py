@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -73,6 +74,9 @@ _ALL_LAWFUL = sum(LAWFUL)
 
 IMAGINARY = 32
 """The state of what comes of a root or a logarithm that the number has not modulo some prime."""
+
+ROUNDED = 64
+"""The state of the bytes of a known number that their type would round, as a large integer."""
 
 _LARGEST_KEY = 1e30
 """Keys of unknown numbers end here, and begin at the reciprocal: all are normal numbers of f32.
@@ -130,7 +134,9 @@ def known(values: Any) -> Cells:
     cells = np.zeros(keys.shape, CELL)
     cells["key"] = keys
     if wide.dtype.kind in "iu":
-        cells["residues"] = wide.astype(np.int64)[..., np.newaxis] % field().algebra.primes
+        largest = np.uint64 if wide.dtype.kind == "u" else np.int64
+        primes = field().algebra.primes.astype(largest)
+        cells["residues"] = wide.astype(largest)[..., np.newaxis] % primes
     else:
         cells["residues"] = field().literals.residues(keys)
     cells["state"] = HELD | _ALL_LAWFUL
@@ -185,6 +191,30 @@ def shown(cells: Cells) -> Any:
 def is_unknown(cells: Cells) -> Any:
     """Whether each number is not known."""
     return cells["state"] & UNKNOWN != 0
+
+
+def is_hidden(cells: Cells) -> Any:
+    """Whether floats do not tell which numbers their bytes are of."""
+    return cells["state"] & np.uint8(UNKNOWN | ROUNDED) != 0
+
+
+def in_bytes(cells: Cells, dtype: np.dtype[Any]) -> Cells:
+    """Numbers as memory of a floating type has them, where those are marked that it would round."""
+    cells = cells.copy()
+    cells["state"] &= np.uint8(~ROUNDED & 0xFF)
+    is_large = ~is_unknown(cells) & (np.abs(cells["key"]) > _WHOLE[dtype])
+    is_large &= np.isfinite(cells["key"])
+    if is_large.any():
+        large = cells[is_large]
+        with np.errstate(over="ignore"):
+            floats = known(large["key"].astype(dtype).astype(np.float64))
+        differs = (floats["residues"] != large["residues"]).any(-1)
+        cells["state"][is_large] |= where(differs, np.uint8(ROUNDED), np.uint8(0))
+    return cells
+
+
+_WHOLE = {dtype: 2.0 ** (ml_dtypes.finfo(dtype).nmant + 1) for dtype in TYPES}
+"""Up to where all integers are floats of a type."""
 
 
 def _state(*operands: Cells) -> Any:

@@ -12,7 +12,15 @@ import numpy as np
 
 from xtile.semantics.rounding import i64_to_f64_by_odd, u64_to_f64_by_odd
 from xtile.semantics.upstream.numbers import Number
-from xtile.semantics.values import Array, NumberFunction, Value, choose, contiguous, is_exact
+from xtile.semantics.values import (
+    Array,
+    NumberFunction,
+    Value,
+    choose,
+    contiguous,
+    floats_of,
+    is_exact,
+)
 
 
 def sign_extension(source: Number, target: Number) -> NumberFunction:
@@ -88,15 +96,16 @@ ROUNDING_MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_ne
 def from_integer(source: Number, target: Number, is_signed: bool) -> NumberFunction:
     """Integers to floating numbers."""
 
-    def convert(value: Value) -> Value:
-        whole = source.signed(value) if is_signed else source.unsigned(value)
+    sign = source.signed if is_signed else source.unsigned
+
+    def rounded(whole: Value) -> Value:
         if target.is_exact_width:
             return whole.astype(target.dtype)
         if is_signed:
             return target.rounded(i64_to_f64_by_odd(whole.astype(np.int64)))
         return target.rounded(u64_to_f64_by_odd(whole.astype(np.uint64)))
 
-    return convert
+    return lambda value: floats_of(sign(value), target.dtype, rounded)
 
 
 def to_integer(source: Number, target: Number, is_signed: bool) -> NumberFunction:
