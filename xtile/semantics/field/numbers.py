@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
@@ -202,7 +202,7 @@ def in_bytes(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     """Numbers as memory of a floating type has them, where those are marked that it would round."""
     cells = cells.copy()
     cells["state"] &= np.uint8(~ROUNDED & 0xFF)
-    is_large = ~is_unknown(cells) & (np.abs(cells["key"]) > _WHOLE[dtype])
+    is_large: Any = ~is_unknown(cells) & (np.abs(cells["key"]) > _WHOLE[dtype])
     is_large &= np.isfinite(cells["key"])
     if is_large.any():
         large = cells[is_large]
@@ -213,7 +213,9 @@ def in_bytes(cells: Cells, dtype: np.dtype[Any]) -> Cells:
     return cells
 
 
-_WHOLE = {dtype: 2.0 ** (ml_dtypes.finfo(dtype).nmant + 1) for dtype in TYPES}
+_WHOLE: dict[np.dtype[Any], float] = {
+    dtype: 2.0 ** (cast("Any", ml_dtypes.finfo(dtype)).nmant + 1) for dtype in TYPES
+}
 """Up to where all integers are floats of a type."""
 
 

@@ -95,7 +95,6 @@ ROUNDING_MODES = ("to_nearest_even", "downward", "upward", "toward_zero", "to_ne
 
 def from_integer(source: Number, target: Number, is_signed: bool) -> NumberFunction:
     """Integers to floating numbers."""
-
     sign = source.signed if is_signed else source.unsigned
 
     def rounded(whole: Value) -> Value:
