@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from xdsl.dialects.builtin import MemRefType, UnrankedMemRefType
 from xdsl.ir import Operation, SSAValue
@@ -224,6 +225,21 @@ COMPARED: Mapping[str, int] = {
 }
 """Updates that write only where memory holds a given number, and which operand is the number."""
 
+EXCHANGES: Mapping[str, tuple[str, int | str]] = {
+    "amdg.buffer_atomic_rmw": ("atomic_rmw_op", 10),
+    "core.atomic_rmw": ("kind", 3),
+    "core.atomic_update": ("kind", "assign"),
+    "cuda_tile.atomic_rmw_tko": ("mode", 9),
+    "memref.atomic_rmw": ("kind", 3),
+    "tt.atomic_rmw": ("atomic_rmw_op", 10),
+    "ttg.local_atomic_scatter_rmw": ("atomic_rmw_op", 10),
+    "xegpu.atomic_rmw": ("kind", 3),
+}
+"""Which attribute of an update says that it stores its operand, whatever was there, and how.
+
+A number is that of an integer, and a word that of an enumeration.
+"""
+
 BARRIERS = frozenset(
     {
         "amdg.arrive_barrier",
@@ -351,6 +367,8 @@ _ACCESSES = READS.keys() | WRITES.keys() | UPDATES.keys()
 
 def read_operands(operation: Operation) -> tuple[SSAValue, ...]:
     """The operands that say which memory an operation reads, also in one step with writing it."""
+    if exchanges(operation):
+        return ()
     return _operands(operation, READS) or _operands(operation, UPDATES)
 
 
@@ -386,6 +404,26 @@ def may_access(operation: Operation) -> bool:
 def updates_memory(operation: Operation) -> bool:
     """Whether an operation reads memory and writes it in one step."""
     return operation.name in UPDATES
+
+
+def exchanges(operation: Operation) -> bool:
+    """Whether an atomic update only writes: it stores its operand, and nobody takes the old one."""
+    row = EXCHANGES.get(operation.name)
+    if row is None:
+        return False
+    attribute, kind = row
+    given: Any = operation.get_attr_or_prop(attribute)
+    # An integer holds its number in an attribute of its own.
+    data: Any = getattr(given, "value", given)
+    if getattr(data, "data", None) != kind:
+        return False
+    return all(
+        result.first_use is None or result.type.name == _TOKEN for result in operation.results
+    )
+
+
+_TOKEN = "cuda_tile.token"
+"""The type of results that only say what comes before what."""
 
 
 def changes_memory(operation: Operation) -> bool:

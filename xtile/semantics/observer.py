@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from xtile.dialects.effects import exchanges
+
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
@@ -34,11 +36,17 @@ class AccessKind(Enum):
     ATOMIC_READ = "atomic read"
     ATOMIC_WRITE = "atomic write"
     ATOMIC_UPDATE = "atomic update"
+    ATOMIC_EXCHANGE = "atomic exchange"
 
     @property
     def reads(self) -> bool:
         """Whether the old content matters."""
-        return self not in (AccessKind.WRITE, AccessKind.ATOMIC_WRITE)
+        return self in (AccessKind.READ, AccessKind.ATOMIC_READ, AccessKind.ATOMIC_UPDATE)
+
+    @property
+    def is_update(self) -> bool:
+        """Whether it reads and writes in one step, even if nobody looks at what was read."""
+        return self in (AccessKind.ATOMIC_UPDATE, AccessKind.ATOMIC_EXCHANGE)
 
     @property
     def writes(self) -> bool:
@@ -49,6 +57,11 @@ class AccessKind(Enum):
     def is_atomic(self) -> bool:
         """Whether the access does not conflict with other atomic accesses."""
         return self not in (AccessKind.READ, AccessKind.WRITE)
+
+
+def kind_of_update(operation: Operation) -> AccessKind:
+    """What an atomic update does to memory: an exchange does not show what was there."""
+    return AccessKind.ATOMIC_EXCHANGE if exchanges(operation) else AccessKind.ATOMIC_UPDATE
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,5 +181,6 @@ _ATOMIC = {
     AccessKind.READ: AccessKind.ATOMIC_READ,
     AccessKind.WRITE: AccessKind.ATOMIC_WRITE,
     AccessKind.ATOMIC_UPDATE: AccessKind.ATOMIC_UPDATE,
+    AccessKind.ATOMIC_EXCHANGE: AccessKind.ATOMIC_EXCHANGE,
 }
 """For each kind of access the one that allows concurrent accesses."""

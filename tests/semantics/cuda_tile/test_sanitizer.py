@@ -272,6 +272,34 @@ class TestBetweenTileBlocks:
         assert len(flag("release device", "relaxed device")) == 1
         assert len(flag("weak", "acquire device")) == 2
 
+    @pytest.mark.parametrize("mode", ["xchg", "or"])
+    @pytest.mark.parametrize("is_taken", [True, False])
+    def test_updates_hand_on_what_was_released(self, mode: str, is_taken: bool) -> None:
+        """Also one of which nobody takes what was there."""
+        text = f"""
+        {body(NEXT)}
+        %data = offset %a, %c1 : tile<ptr<i32>>, tile<i32> -> tile<ptr<i32>>
+        %first = cmpi equal %bx, %c0, signed : tile<i32> -> tile<i1>
+        %second = cmpi equal %bx, %c1, signed : tile<i32> -> tile<i1>
+        if %first {{
+          {store("s", "c2", "data")}
+          {store("f", "c1", token="s_t", how="release device")}
+        }}
+        if %second {{
+          %n, %t = atomic_rmw_tko relaxed device %a, {mode}, %c1
+            : tile<ptr<i32>>, tile<i32> -> tile<i32>, token
+          {"%z = addi %n, %c1 : tile<i32>" if is_taken else ""}
+        }}
+        %third = cmpi equal %bx, %c2, signed : tile<i32> -> tile<i1>
+        if %third {{
+          {load("g", how="acquire device")}
+          {load("d", "data", token="g_t")}
+        }}
+        """
+        assert not reports(A, text, array(), grid=3)
+        (report,) = reports(A, text.replace("release device", "relaxed device"), array(), grid=3)
+        assert "while another tile block accesses it with store_ptr_tko" in report[0]
+
 
 class TestContent:
     def test_outputs_that_are_read(self) -> None:

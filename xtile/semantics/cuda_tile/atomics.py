@@ -24,7 +24,7 @@ from xtile.semantics.cuda_tile.memory import optional_slot, pointee_storage
 from xtile.semantics.cuda_tile.numbers import shape_of
 from xtile.semantics.cuda_tile.ordering import Ordering
 from xtile.semantics.cuda_tile.views import TileAccess
-from xtile.semantics.observer import AccessKind
+from xtile.semantics.observer import kind_of_update
 from xtile.semantics.positions import positions_of
 from xtile.semantics.state import State
 from xtile.semantics.storage import check_writable, to_bits
@@ -117,7 +117,7 @@ def _through_pointers(
         new: Where the values are that it stores; None: they depend on what was there.
     """
     storage = pointee_storage(operation.pointers)
-    ordering = Ordering(operation, compiler)
+    ordering, kind = Ordering(operation, compiler), kind_of_update(operation)
     pointers, result = compiler.slots((operation.pointers, operation.result))
     mask = optional_slot(operation.mask, compiler)
     shape = shape_of(operation.result)
@@ -132,7 +132,7 @@ def _through_pointers(
                 reach(state, operation, slot, STORED, matters)
         positions = list(positions_of(values[pointers], chosen, storage, state.addresses))
         stored = None if new is None else np.ravel(values[new])
-        ordering.observe(state, AccessKind.ATOMIC_UPDATE, positions, storage, stored)
+        ordering.observe(state, kind, positions, storage, stored)
         operands, function = updates(state)
         old = storage.undefined((operands.size,))
         if unchanged is not None:
@@ -156,17 +156,17 @@ def _through_pointers(
 
 def _atomic_red_view(operation: AtomicRedViewTkoOp, compiler: Compiler) -> Step:
     tile = TileAccess(operation, compiler)
-    ordering = Ordering(operation, compiler)
+    ordering, kind = Ordering(operation, compiler), kind_of_update(operation)
     function = _update(operation, tile.storage.number)
     value = compiler.slot(operation.value)
 
     def step(state: State) -> None:
         tensor, box = tile.tensor_and_box(state)
         if box is None:
-            ordering.observe(state, AccessKind.ATOMIC_UPDATE, (), tile.storage)
+            ordering.observe(state, kind, (), tile.storage)
             return
         position = box.position(tensor, tile.storage, state.addresses)
-        ordering.observe(state, AccessKind.ATOMIC_UPDATE, (position,), tile.storage)
+        ordering.observe(state, kind, (position,), tile.storage)
         check_writable(position.buffer)
         if state.unspecified:
             reach(state, operation, value, STORED, box.kept)

@@ -220,7 +220,7 @@ def _following(history: _History, access: Access, past: _Past, order: Order) -> 
         reads = [read for read in history.reads if not before.has(read.number, read.block, past[0])]
         return history._replace(reads=(*reads, past)[-_MOST_READS:])
     # An update goes on with what was released before it; a store begins anew.
-    released = history.released if access.kind.reads else None
+    released = history.released if access.kind.is_update else None
     if order.releases:
         own = before.with_access(past.number).own
         released = Token(0, released or {}).with_others({**before.others, past.block: own}).others

@@ -16,7 +16,7 @@ from xtile.dialects.triton.tt.enumerations import RMWOp
 from xtile.semantics import access
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.observer import AccessKind
+from xtile.semantics.observer import kind_of_update
 from xtile.semantics.positions import positions_of
 from xtile.semantics.state import State
 from xtile.semantics.storage import Storage, check_writable, to_bits
@@ -74,7 +74,7 @@ class Updater:
     """Updates elements at addresses for an operation."""
 
     def __init__(self, operation: Any, storage: Storage, shape: tuple[int, ...]) -> None:
-        self._accesses = Accesses(operation)
+        self._accesses, self._kind = Accesses(operation), kind_of_update(operation)
         self._storage = storage
         self._shape = shape
 
@@ -102,7 +102,7 @@ class Updater:
         """
         storage = self._storage
         positions = list(positions_of(pointers, mask, storage, state.addresses))
-        self._accesses.tell(state, AccessKind.ATOMIC_UPDATE, positions, storage, stored)
+        self._accesses.tell(state, self._kind, positions, storage, stored)
         old = storage.undefined((operands.size,))
         for position in positions:
             check_writable(position.buffer)

@@ -18,7 +18,7 @@ from xtile.semantics import access
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer
-from xtile.semantics.observer import AccessKind, IntArray
+from xtile.semantics.observer import AccessKind, IntArray, kind_of_update
 from xtile.semantics.ordering import Token
 from xtile.semantics.positions import ALL, Position
 from xtile.semantics.state import State
@@ -189,6 +189,7 @@ def _local_atomic_scatter(operation: Any, compiler: Compiler) -> Step:
     indexed, source = _Indexed(operation, operation.dst, compiler), compiler.slot(operation.values)
     result, mask = compiler.slot(operation.result), optional_slot(operation.mask, compiler)
     function, accesses = update_of(operation, storage.number), Accesses(operation)
+    kind = kind_of_update(operation)
 
     def step(state: State) -> None:
         values = state.values
@@ -196,7 +197,7 @@ def _local_atomic_scatter(operation: Any, compiler: Compiler) -> Step:
         elements = target.elements[index]
         chosen = np.ones(elements.shape, np.bool_) if mask is None else np.asanyarray(values[mask])
         position = Position(target.buffer, elements[chosen], ALL)
-        accesses.tell(state, AccessKind.ATOMIC_UPDATE, (position,), storage)
+        accesses.tell(state, kind, (position,), storage)
         old = storage.undefined(elements.shape)
         operands = np.asanyarray(values[source])[chosen]
         old[chosen] = access.update(target.buffer, position.elements, operands, function)

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xtile.semantics import access
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import Buffer, Index, Mask, Memref, View, ViewChoice, parts
-from xtile.semantics.observer import Access, AccessKind, IntArray
+from xtile.semantics.observer import Access, AccessKind, IntArray, kind_of_update
 from xtile.semantics.state import State
 from xtile.semantics.values import Array, Value, choose, is_array, with_axes, zeros_beside
 
@@ -147,7 +147,7 @@ def update_elements(
     old: Array | None = None
     for view, mask in _accessed(state, memref, where, rank):
         position = _position(view, indices, rank)
-        _check(state, operation, AccessKind.ATOMIC_UPDATE, view, indices, position, mask)
+        _check(state, operation, kind_of_update(operation), view, indices, position, mask)
         acting = np.ones(shape, np.bool_) if mask is None else _fitted(mask, shape)
         if old is None:
             old = zeros_beside(view.buffer.data, shape)
