@@ -33,6 +33,7 @@ REASONS = (
     "has none",
     "the dynamic stride of",
     "but must be at least",
+    "cannot be reached by other strides than its own",
 )
 """Why some of them are refused."""
 
