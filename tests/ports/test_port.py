@@ -147,6 +147,37 @@ def test_what_a_language_refuses_has_its_line(
     assert "refused" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (
+            "func.func @f(%a: memref<4xf32>) {\n  return\n}\n",
+            1,
+            "@f is a function of the host, but",
+        ),
+        ("module {}\n", 0, "there is no function here, but"),
+    ],
+)
+def test_what_is_no_kernel_is_refused(tmp_path: Path, text: str, line: int, words: str) -> None:
+    path = tmp_path / "host.mlir"
+    path.write_text(text)
+    code, report = ported(tmp_path / "out", str(path), "--to", "xegpu,triton")
+    assert code == 1
+    assert [(each["verdict"], each["files"]) for each in report["ports"]] == [("refused", [])] * 2
+    for port in report["ports"]:
+        error = port["errors"][0]
+        assert error["text"].startswith(words)
+        assert error["line"] == line
+
+
+def test_an_entry_that_is_not_there(
+    tmp_path: Path, kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["port", kernel, "--to", "triton", "--entry", "g", "-o", str(tmp_path / "out")]
+    assert main(options) == 1
+    assert "the kernel has no function 'g'" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_machine_code_for_the_chip_that_is_named(tmp_path: Path) -> None:
     chips = ("--chip", "gfx942", "--chip", "pvc", "--no-check")

@@ -84,7 +84,7 @@ def make_report(options: Namespace, progress: Progress) -> Report:
     check_chips(targets, options.chip)
     kernels = kernels_of(module)
     wanted = [each for each in kernels if options.entry in (None, each)]
-    if not wanted:
+    if not wanted and options.entry is not None:
         raise ArgumentError(f"the kernel has no function '{options.entry}'")
     sources = [] if options.no_check else [_trials(options, each, seed) for each in wanted]
     ports: list[Port] = []

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from xtile.dialects.core.attributes import (
     LEVEL_ATTRIBUTE,
@@ -22,7 +23,7 @@ from xtile.dialects.core.attributes import (
     Level,
     level_of,
 )
-from xtile.dialects.core.pointers import PointerToIntegerOp, PointerType
+from xtile.dialects.core.pointers import PointerCastOp, PointerToIntegerOp, PointerType
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
     is_address,
@@ -93,6 +94,8 @@ def _function(operation: FuncOp, raising: Raising) -> None:
         for buffer in old.args[count:]:
             raising.define(buffer, matrices.local_memory(buffer, raising))
         raising.translate_block(old)
+    _name_elements(block)
+    types = [argument.type for argument in block.args]
     type_ = FunctionType.from_lists(types, [])
     result = FuncOp(operation.sym_name.data, type_, Region([block]))
     result.properties |= {**operation.properties, "function_type": type_}
@@ -158,6 +161,20 @@ def _parameter(raising: Raising, value: SSAValue) -> SSAValue:
         return value
     address = PointerToIntegerOp.build(operands=[value], result_types=[i64])
     return raising.emit(address).results[0]
+
+
+def _name_elements(block: Block) -> None:
+    """Gives pointers, which XeGPU has as integers, the type of what all accesses through them take."""
+    for argument in block.args:
+        users = [use.operation for use in argument.uses]
+        casts = [each for each in users if isinstance(each, PointerCastOp)]
+        types = {each.result.type for each in casts}
+        others = [each for each in users if each not in casts]
+        if len(types) != 1 or any(result.first_use for each in others for result in each.results):
+            continue
+        typed = Rewriter.replace_value_with_new_type(argument, types.pop())
+        for cast in casts:
+            Rewriter.replace_op(cast, [], [typed])
 
 
 def _check(function: FuncOp, raising: Raising, level: Level) -> None:
