@@ -187,3 +187,32 @@ def test_the_sanitizer_finds_identities_that_change_something() -> None:
     a[5] = 2
     (message,) = findings(text, a, a.copy(), out, out.copy())
     assert "combining an identity with the elements changes the result" in message
+    assert "it is 2 without and 3 with one for each element, in element [5]" in message
+
+
+@pytest.mark.parametrize("level", ["tile", "subgroup"])
+@pytest.mark.parametrize("operation", ["reduce", "scan", "scan reverse"])
+def test_the_sanitizer_finds_identities_that_change_floats(operation: str, level: str) -> None:
+    kept = "8" if operation == "reduce" else "8x16"
+    at = "%c0" if operation == "reduce" else "%c0, %c0"
+    name, _, rest = operation.partition(" ")
+
+    def found(identity: str, values: Array) -> list[str]:
+        line = f"""%r = core.{name} %v axis 1 identities [{identity} : f32] {rest}
+            : vector<8x16xf32> -> vector<{kept}xf32> {{
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.addf %a, %b : f32
+          core.yield %s : f32
+        }}
+        vector.store %r, %o[{at}] : memref<{kept}xf32>, vector<{kept}xf32>"""
+        out = np.zeros((8,) if operation == "reduce" else (8, 16), np.float32)
+        text = text_of(line, "f32", kept, level)
+        unused = np.zeros((8, 16), np.int32)
+        return findings(text, values, unused, out, np.zeros(out.shape, np.int32))
+
+    zeros = np.full((8, 16), -0.0, np.float32)
+    assert found("0.0", zeros) == []
+    message = found("1.0", zeros)[0]
+    total = {"reduce": "16.0", "scan": "1.0", "scan reverse": "16.0"}[operation]
+    assert "combining an identity with the elements changes the result: it is" in message
+    assert f"it is -0.0 without and {total} with one for each element, in element [" in message

@@ -2,7 +2,7 @@
 
 The function is applied to neighbours first and to their results next, so that it runs on many
 elements at once, in the order of the elements. An observer is told of reductions of integers that
-depend on that order, which is not specified.
+depend on that order, which is not specified, and of identities that change a result.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ from xtile.semantics.values import Array, Value, interpreted
 
 Combine: TypeAlias = Callable[[Sequence[Value], Sequence[Value]], "list[Array]"]
 """Applies the function to earlier and to later elements of each tuple, at all positions."""
+
+Aggregate: TypeAlias = Callable[
+    [Sequence[Array], "Sequence[Value] | None", Combine], Sequence[Array]
+]
+"""Combines elements along the first axis: `reduced`, or `scanned`."""
 
 
 class Combination:
@@ -165,3 +170,53 @@ def check_order(
                 f"{first} forwards and {last} backwards"
             )
             report_broken_promise(state, operation, differs, message)
+
+
+def check_identities(
+    state: State,
+    operation: Operation,
+    sources: Sequence[Array],
+    identities: Sequence[Value] | None,
+    combine: Combine,
+    aggregate: Aggregate,
+    placed: Callable[[Array], Array],
+) -> None:
+    """Tells the observer of identities that change a result if they are combined with elements.
+
+    Each element is combined with one, as an earlier and as a later one. That may change an element
+    which does not count, as where -inf fills up the place of a largest number; what is reported are
+    results. They must have the same bits, but for the sign of zeros, and for NaN: a maximum that
+    drops NaN leaves its identity where all elements are NaN.
+
+    Args:
+        state: What runs.
+        operation: The reduction or scan.
+        sources: What is combined, along the first axis.
+        identities: Those that the operation names; None for no identities.
+        combine: The function.
+        aggregate: What makes the results of the elements.
+        placed: Turns a result to how the operation's results lie.
+    """
+    if state.observer is None or identities is None:
+        return
+    for combined in (combine(identities, sources), combine(sources, identities)):
+        if not any(map(np.any, map(_differ, sources, combined))):
+            continue
+        results = (aggregate(each, None, combine) for each in (sources, combined))
+        for without, with_ in zip(*results, strict=True):
+            without, with_ = placed(without), placed(with_)
+            differs = _differ(without, with_) & np.asanyarray(without == without)
+            if differs.any():
+                first, last = (np.ravel(each)[differs.argmax()] for each in (without, with_))
+                message = (
+                    f"combining an identity with the elements changes the result: it is {first} "
+                    f"without and {last} with one for each element"
+                )
+                report_broken_promise(state, operation, differs, message)
+                return
+
+
+def _differ(first: Array, second: Array) -> Array:
+    """Where numbers differ; NaN is equal to NaN, and -0 to 0."""
+    is_nan = (first != first) & (second != second)
+    return np.asanyarray((first != second) & ~is_nan)

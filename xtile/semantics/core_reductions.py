@@ -5,16 +5,22 @@ Source: docs/core-form.md, "Reductions and scans".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import Operation
 
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
-from xtile.semantics.aggregates import Combination, check_order, reduced, scanned
+from xtile.semantics.aggregates import (
+    Combination,
+    check_identities,
+    check_order,
+    reduced,
+    scanned,
+)
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.promises import report_broken_promise
+from xtile.semantics.promises import shared as of_work_group
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Number, number_of
 from xtile.semantics.values import Array, Value
@@ -59,21 +65,6 @@ def _identities(operation: AggregateOperation, numbers: Sequence[Number]) -> lis
     return [number.number(cast("Any", each).value.data) for each, number in pairs]
 
 
-def _check_identities(
-    state: State,
-    operation: AggregateOperation,
-    totals: Sequence[Array],
-    without: Callable[[], Sequence[Array]],
-) -> None:
-    """Tells the observer of integers that depend on whether identities take part."""
-    if state.observer is None or operation.identities is None:
-        return
-    for total, other in zip(totals, without(), strict=True):
-        if total.dtype.kind in "bi":
-            message = "combining an identity with the elements changes the result"
-            report_broken_promise(state, operation, np.asanyarray(total != other), message)
-
-
 def _turned(vector: Array, axis: int) -> Array:
     return np.moveaxis(np.moveaxis(vector, (0, 1), (-2, -1)), axis, 0)
 
@@ -86,11 +77,14 @@ def _returned(array: Array) -> Array:
 def _reduce(operation: ReduceOp, compiler: Compiler) -> Step:
     shared = _Aggregate(operation, compiler)
 
+    def placed(total: Array) -> Array:
+        return of_work_group(operation, _returned(total))
+
     def step(state: State) -> None:
         entries, combine = shared.entries(state), shared.combination.on(state)
         totals = reduced(entries, shared.identities, combine)
         check_order(state, operation, entries, shared.identities, combine, totals)
-        _check_identities(state, operation, totals, lambda: reduced(entries, None, combine))
+        check_identities(state, operation, entries, shared.identities, combine, reduced, placed)
         for result, total in zip(shared.results, totals, strict=True):
             state.values[result] = as_number(_returned(total))
 
@@ -101,13 +95,19 @@ def _scan(operation: ScanOp, compiler: Compiler) -> Step:
     shared = _Aggregate(operation, compiler)
     order = slice(None, None, -1 if operation.reverse is not None else 1)
 
+    def returned(total: Array) -> Array:
+        return _returned(np.moveaxis(total[order], 0, shared.axis))
+
+    def placed(total: Array) -> Array:
+        return of_work_group(operation, returned(total))
+
     def step(state: State) -> None:
         entries = [entry[order] for entry in shared.entries(state)]
         combine = shared.combination.on(state)
         totals = scanned(entries, shared.identities, combine)
-        _check_identities(state, operation, totals, lambda: scanned(entries, None, combine))
+        check_identities(state, operation, entries, shared.identities, combine, scanned, placed)
         for result, total in zip(shared.results, totals, strict=True):
-            state.values[result] = _returned(np.moveaxis(total[order], 0, shared.axis))
+            state.values[result] = returned(total)
 
     return step
 

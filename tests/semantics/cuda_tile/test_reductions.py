@@ -14,6 +14,7 @@ from tests.seeds import fresh_generator
 from tests.semantics.cuda_tile.tiles import (
     ELEMENTS,
     FRACTION_BITS,
+    NUMBERS,
     evaluate,
     random_floats,
     random_integers,
@@ -182,6 +183,83 @@ def test_a_result_that_depends_on_the_order_is_reported() -> None:
     (message,) = messages([1, 5, 3, 5])
     assert "the result depends on the order of the elements" in message
     assert "it is 1 forwards and 3 backwards" in message
+
+
+def identity_messages(operation: Any, *tiles: tuple[Any, str]) -> list[str]:
+    """What the sanitizer says of an aggregate, all of which is about its identities."""
+    observer = Sanitizer()
+    evaluate(operation, *tiles, observer=observer)
+    names = {report.operation.name for report in observer.reports}
+    assert names <= {"cuda_tile.reduce", "cuda_tile.scan"}
+    return [report.message for report in observer.reports]
+
+
+CHANGES = "combining an identity with the elements changes the result: it is "
+
+
+@pytest.mark.parametrize(
+    ("type", "make", "right", "wrong", "said"),
+    [
+        ("i32", integer.AddIOp, 0, 1, "8 without and 12 with one for each element"),
+        ("i32", max_signed, -(2**31), 7, "3 without and 7 with one for each element"),
+        ("f32", floating_point.AddFOp, 0, 0.5, "8.0 without and 10.0 with one for each element"),
+        ("f32", floating_point.MulFOp, 1, 0, "12.0 without and 0.0 with one for each element"),
+        ("f16", floating_point.MaxFOp, -np.inf, 4, "3.0 without and 4.0 with one for each element"),
+        ("bf16", floating_point.AddFOp, 0, 1, "8.0 without and 12.0 with one for each element"),
+    ],
+)
+def test_an_identity_that_is_none_is_reported(
+    type: str, make: Any, right: float, wrong: float, said: str
+) -> None:
+    values = np.array([1, 2, 3, 2], NUMBERS[type].dtype)
+
+    def messages(number: float) -> list[str]:
+        return identity_messages(reduce_of(0, [type], [number], one(make)), (values, type))
+
+    assert messages(right) == []
+    (message,) = messages(wrong)
+    assert message == f"{CHANGES}{said}, in the value; in work-group (0,0,0)"
+
+
+@pytest.mark.parametrize(("reverse", "place"), [(False, "[1, 0]"), (True, "[1, 3]")])
+def test_the_identity_of_a_scan_is_checked(reverse: bool, place: str) -> None:
+    """Only the second row is below the identity; the element is that of the tile."""
+    values = np.array([[5, 6, 7, 8], [-1, 3, 4, -1]], np.float32)
+    scan = scan_of(1, ["f32"], [0.0], one(floating_point.MaxFOp), reverse=reverse)
+    (message,) = identity_messages(scan, (values, "f32"))
+    said = f"it is -1.0 without and 0.0 with one for each element, in element {place}"
+    assert message.startswith(CHANGES.removesuffix("it is ") + said)
+    assert identity_messages(scan, (np.abs(values), "f32")) == []
+
+
+def test_an_identity_on_the_other_side_is_checked() -> None:
+    """0 - x is no x, but x - 0 is: the function gets what came before second."""
+
+    def difference(element: SSAValue, accumulated: SSAValue) -> Operation:
+        return floating_point.SubFOp(element, accumulated)
+
+    for values in ([1, 2], [2, 1]):
+        tile = (np.array(values, np.float32), "f32")
+        assert identity_messages(reduce_of(0, ["f32"], [0.0], one(difference)), tile)
+
+
+def test_identities_of_several_tiles_are_checked() -> None:
+    """-inf that fills up a row has another place than the identity, but a result never has it."""
+    reduction = reduce_of(0, ["f32", "i32"], [-np.inf, -1], largest_with_position)
+    places = (np.arange(4, dtype=np.int32), "i32")
+    filled_up = (np.array([4, -np.inf, -np.inf, -np.inf], np.float32), "f32")
+    assert identity_messages(reduction, filled_up, places) == []
+    wrong = reduce_of(0, ["f32", "i32"], [5.0, -1], largest_with_position)
+    (message,) = identity_messages(wrong, filled_up, places)
+    assert message.startswith(f"{CHANGES}4.0 without and 5.0 with one for each element")
+
+
+def test_zeros_and_nan_are_no_wrong_identities() -> None:
+    for values in ([-0.0, -0.0], [np.nan, 1.0], [np.nan, np.nan], [np.inf, -np.inf]):
+        tile = (np.array(values, np.float32), "f32")
+        for make, number in ((floating_point.AddFOp, 0.0), (floating_point.MaxFOp, -np.inf)):
+            assert identity_messages(reduce_of(0, ["f32"], [number], one(make)), tile) == []
+            assert identity_messages(scan_of(0, ["f32"], [number], one(make)), tile) == []
 
 
 def squares_with_constant(

@@ -15,7 +15,13 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.semantics.aggregates import Combination, check_order, reduced, scanned
+from xtile.semantics.aggregates import (
+    Combination,
+    check_identities,
+    check_order,
+    reduced,
+    scanned,
+)
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile import (
     comparisons,
@@ -27,7 +33,7 @@ from xtile.semantics.cuda_tile import (
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import integer_attribute
-from xtile.semantics.values import Value
+from xtile.semantics.values import Array, Value
 
 _OTHER_ELEMENTWISE = (
     "cuda_tile.assume",
@@ -90,6 +96,7 @@ def _reduce(operation: Operation, compiler: Compiler) -> Step:
         combine = function.on(state)
         totals = reduced(tiles, identities, combine)
         check_order(state, operation, tiles, identities, combine, totals)
+        check_identities(state, operation, tiles, identities, combine, reduced, np.asanyarray)
         for slot, total in zip(results, totals, strict=True):
             state.values[slot] = total[()]
 
@@ -103,11 +110,16 @@ def _scan(operation: Operation, compiler: Compiler) -> Step:
     identities = _identities(operation)
     function = _combination(operation, compiler, later=1)
 
+    def placed(total: Array) -> Array:
+        return np.moveaxis(total[order], 0, axis)
+
     def step(state: State) -> None:
         tiles = [np.moveaxis(state.values[slot], axis, 0)[order] for slot in operands]
-        totals = scanned(tiles, identities, function.on(state))
+        combine = function.on(state)
+        totals = scanned(tiles, identities, combine)
+        check_identities(state, operation, tiles, identities, combine, scanned, placed)
         for slot, total in zip(results, totals, strict=True):
-            state.values[slot] = np.moveaxis(total[order], 0, axis)
+            state.values[slot] = placed(total)
 
     return step
 
