@@ -19,6 +19,7 @@ from tests.checking.kernels import rows
 from xtile.arguments.copies import arrays_of, copied
 from xtile.checking import CheckResult, Verdict, agreement, launches
 from xtile.checking.fixture import xtile_check  # noqa: F401
+from xtile.checking.outcomes import Outcomes
 from xtile.launch import ArgumentError
 
 ROOT = Path(__file__).parents[2]
@@ -232,3 +233,81 @@ def test_the_search_for_launches_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         checked(_UNENDING, _UNENDING)
     assert 1 <= len(tried) <= 5
     assert tried == sorted(set(tried), reverse=True)
+
+
+COMPLEX = """
+gpu.module @m {
+  gpu.func @k(%x: memref<4xcomplex<f32>>, %y: memref<4xcomplex<f32>>) kernel
+      attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %i = gpu.block_id x
+    %a = memref.load %x[%i] : memref<4xcomplex<f32>>
+    %p = complex.mul %a, %a : complex<f32>
+    CHANGED
+    memref.store %q, %y[%i] : memref<4xcomplex<f32>>
+    gpu.return
+  }
+}
+"""
+"""The squares of complex numbers."""
+
+SQUARE = COMPLEX.replace("%p", "%q").replace("CHANGED", "")
+
+PARTS = """
+    %re = complex.re %p : complex<f32>
+    %im = complex.im %p : complex<f32>
+    %zero = arith.constant 0.0 : f32
+    %large = arith.constant LARGE : f32
+    %u = arith.mulf %re, %zero : f32
+    %v = arith.mulf %im, %zero : f32
+    %w = arith.addf %u, %v : f32
+    %is_finite = arith.cmpf oeq, %w, %w : f32
+    %r = arith.select %is_finite, %re, %IF_NOT : f32
+    %s = arith.select %is_finite, %OTHER, %zero : f32
+    %q = complex.create %r, %s : complex<f32>
+"""
+"""Another number for a product that is not finite: of parts, times 0, only NaN is no number."""
+
+
+def squares(large: str = "0x7F800000", other: str = "im") -> str:
+    """A port that gives a number for what is not finite, and `other` for imaginary parts."""
+    parts = PARTS.replace("LARGE", large).replace("IF_NOT", "large").replace("OTHER", other)
+    return COMPLEX.replace("CHANGED", parts)
+
+
+LARGE_SQUARES = (1 + 2j, 3e30 + 3e30j, 1e30 + 1j, complex(np.inf, np.nan))
+"""One that is finite, and three with an infinity or NaN: in the imaginary part, or in both."""
+
+
+def checked_square(port: str, source: str = SQUARE) -> CheckResult:
+    x, y = np.array(LARGE_SQUARES, np.complex64), np.full(4, np.nan, np.complex64)
+    return checked(source, port, args={"x": x, "y": y}, grid=4)
+
+
+def test_complex_numbers_that_are_not_finite_agree() -> None:
+    """Infinity with imaginary part 0, as a language may have it that recovers infinities."""
+    checked_square(SQUARE).assert_agrees()
+    checked_square(squares()).assert_agrees()
+    checked_square(squares("0x7FC00000")).assert_agrees()
+
+
+def test_a_finite_complex_number_differs_from_one_that_is_not() -> None:
+    found = checked_square(squares("3.0e+38"))
+    assert found.verdict is Verdict.DIFFERS
+    difference = found.comparisons[0].difference
+    assert difference is not None
+    assert (difference.wrong, difference.first) == (3, (1,))
+    # And the reverse, and a wrong part of a finite one.
+    first = checked_square(SQUARE, squares("3.0e+38"))
+    assert first.verdict is Verdict.DIFFERS
+    wrong = checked_square(squares(other="re")).comparisons[0].difference
+    assert wrong is not None
+    assert (wrong.wrong, wrong.first) == (1, (0,))
+
+
+def test_runs_of_which_no_complex_number_is_finite_allow_no_finite_one() -> None:
+    outcomes = Outcomes(np.array([complex(np.inf, np.nan), 1], np.complex64), has_orders=False)
+    outcomes.add(np.array([complex(np.inf, np.inf), 1], np.complex64))
+    for other in (complex(np.nan, 0), complex(0, -np.inf), complex(np.nan, np.nan)):
+        assert outcomes.allows(np.array([other, 1], np.complex64)).tolist() == [True, True]
+    finite = np.array([5, complex(0, np.inf)], np.complex64)
+    assert outcomes.allows(finite).tolist() == [False, False]

@@ -10,7 +10,7 @@ import numpy as np
 
 from xtile.arguments.copies import arrays_of
 from xtile.arguments.signature import Parameter
-from xtile.checking.outcomes import Outcomes
+from xtile.checking.outcomes import Outcomes, are_same
 from xtile.checking.rounding_errors import is_inexact_type, unit_of
 from xtile.semantics.values import Array
 
@@ -135,7 +135,7 @@ def _outcomes(expected: Array, runs: Sequence[Array]) -> Outcomes:
     for run in runs:
         outcomes.add(run)
     # Where the runs' errors vanish in a rounding, others may not.
-    changes = any(not _all_same(expected, run) for run in runs)
+    changes = any(not are_same(expected, run).all() for run in runs)
     if changes and is_inexact_type(expected.dtype):
         units = unit_of(expected)
         outcomes.allow(units / _SAFETY)
@@ -147,10 +147,6 @@ def _outcomes(expected: Array, runs: Sequence[Array]) -> Outcomes:
 
 _MOST = 0.75
 """The part of the elements that move by no more than what every element may, in units."""
-
-
-def _all_same(first: Array, second: Array) -> bool:
-    return bool(np.all((first == second) | ((first != first) & (second != second))))
 
 
 def _ratios(outcomes: Outcomes, found: Array, slack: float = 1.0) -> Array:
