@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,15 @@ from xtile.arguments.errors import (
     UnfitLaunchError,
 )
 from xtile.arguments.signature import Signature
-from xtile.checking.comparison import Difference, Map
+from xtile.checking.comparison import Difference, Expectation, Map
 from xtile.checking.inputs import Launch, Numbers
 from xtile.checking.launches import Given
 from xtile.checking.results import CheckResult, Comparison, Verdict
+from xtile.checking.rounding_errors import has_rough_quotients
 from xtile.checking.trials import LAUNCH_SECONDS, Trial, Trials, as_path
 from xtile.launch.devices import find_device
 from xtile.launch.executable import REFERENCE_NAME, Executable, Kernel
+from xtile.launch.reference import ReferenceExecutable
 from xtile.launch.run import checked_sizes
 from xtile.launch.run import launch as launch_on
 from xtile.text.diagnostics import DiagnosticError
@@ -303,13 +306,27 @@ class _Comparing:
     def _compare(self, kernel: str, device: str, trial: Trial, ran: _Ran) -> None:
         comparison, own = ran.comparison, ran.own
         if own is not None:
-            difference = trial.expectation.difference(own, self._slack)
+            difference = self._expectation(kernel, trial).difference(own, self._slack)
             is_wrong = difference is not None and difference.is_wrong
             verdict = Verdict.DIFFERS if is_wrong else Verdict.AGREES
             comparison = replace(comparison, difference=difference, verdict=verdict)
             if kernel == "port":
                 self._keep(trial, device, own, difference)
         self.comparisons.append(comparison)
+
+    def _expectation(self, kernel: str, trial: Trial) -> Expectation:
+        """What a launch may give; a port whose quotients are approximations may be farther off."""
+        is_rough = kernel == "port" and self._is_rough
+        return trial.rough_expectation if is_rough else trial.expectation
+
+    @cached_property
+    def _is_rough(self) -> bool:
+        try:
+            port = self._load("port", REFERENCE_NAME)
+        except (ArgumentError, DiagnosticError):
+            # Only other devices take it.
+            return False
+        return isinstance(port, ReferenceExecutable) and has_rough_quotients(port.function)
 
     def _in_field(self, trial: Trial) -> Comparison:
         from xtile.checking.field import comparison
@@ -324,7 +341,7 @@ class _Comparing:
         """Keeps the errors as pictures, those of the first launch that is wrong before others."""
         is_wrong = difference is not None and difference.is_wrong
         if not self.maps or (is_wrong and self.counterexample is None):
-            self.maps = trial.expectation.maps(own) or self.maps
+            self.maps = self._expectation("port", trial).maps(own) or self.maps
         if difference is not None and is_wrong and self.counterexample is None:
             self.counterexample = Counterexample(
                 trial.launch,
@@ -354,7 +371,7 @@ class _Comparing:
             self._launch("port", candidate.device, own, trial.launch)
         except (ArgumentError, DiagnosticError, ValueError):
             return None
-        difference = trial.expectation.difference(own, self._slack)
+        difference = self._expectation("port", trial).difference(own, self._slack)
         if difference is None or not difference.is_wrong:
             return None
         return replace(

@@ -11,7 +11,7 @@ import numpy as np
 from xtile.arguments.copies import arrays_of
 from xtile.arguments.signature import Parameter
 from xtile.checking.outcomes import Outcomes, are_same
-from xtile.checking.rounding_errors import is_inexact_type, unit_of
+from xtile.checking.rounding_errors import is_inexact_type, is_subnormal, unit_of
 from xtile.semantics.values import Array
 
 _SAFETY = 4.0
@@ -139,8 +139,10 @@ def _outcomes(expected: Array, runs: Sequence[Array]) -> Outcomes:
     if changes and is_inexact_type(expected.dtype):
         units = unit_of(expected)
         outcomes.allow(units / _SAFETY)
-        # Errors in a few runs may cancel in one element, but not in most of them.
-        moved = outcomes.farthest()[units > 0] / units[units > 0]
+        # Errors in a few runs may cancel in one element, but not in most of them. Subnormal numbers
+        # that became zeros have moved by more units than any others.
+        counts = (units > 0) & ~is_subnormal(expected)
+        moved = outcomes.farthest()[counts] / units[counts]
         outcomes.allow(units * (np.quantile(moved, _MOST) if moved.size else 0.0))
     return outcomes
 

@@ -3,10 +3,12 @@
 What is rounded once, such as a product, is exact, and so are integers. What remains:
 
 - A function, such as `exp`, is off by as many units in the last place as OpenCL C allows it.
+- A quotient or a root in f32 is off by 2 units in Triton, and may take subnormal numbers for zeros.
 - A product that is added may have been rounded before or not, where a source leaves it open.
 - A sum of n terms is off by as much as its order may change it: n units of roundoff of the
   sum of the terms' magnitudes, which the same operation gives on the magnitudes of its operands
   (Higham, "Accuracy and Stability of Numerical Algorithms", section 4.2), and by one rounding.
+  A region that combines narrow numbers rounds in each step, so that the unit is theirs.
 
 Each run makes these errors in random directions, through the whole kernel, so what a few runs
 differ by at the end is what such errors may grow to (`outcomes.py`).
@@ -71,6 +73,19 @@ FUNCTIONS: Mapping[str, float] = {
 }
 """For the last word of an operation's name how many units in the last place it may be off."""
 
+_ROUGH = 1.0
+"""How many units in the last place a run moves f32 quotients and roots that may be approximations.
+
+Triton allows them 2 (PTX's `div.full.f32`; its `sqrt.approx.f32` is within 1). The comparison
+allows 4 times as much as a run is off, and 8 units are a mistake.
+"""
+
+_MAY_BE_ROUGH = frozenset({"approx_divf", "div", "divf", "sqrt", "precise_divf", "precise_sqrt"})
+"""The last words of the names of quotients and roots that some language computes roughly."""
+
+_ROUGH_WORDS = ("afn", "approx", "arcp", "fast>", "full")
+"""Words in attributes of those that need not be rounded to nearest."""
+
 _PRODUCTS = frozenset(
     {
         *("gemm", "gemv", "cooperative_matrix_mul_add", "contract"),
@@ -101,6 +116,13 @@ _ADDED_AT_ONCE = 64
 _KEEPS_ORDER = ("max", "min")
 """Words in what an operation combines floating numbers by that no order changes."""
 
+_NARROW_PART = 0.25
+"""The part of its bound that a run moves a sum by that is rounded to a narrow type in each step.
+
+The comparison allows 4 times as much, which is the bound, and more of so large an error would hide
+mistakes.
+"""
+
 _TF32 = 2.0**-10
 """How far from an f32 its tf32 may be, and twice the same for the product of two."""
 
@@ -110,8 +132,19 @@ Random: TypeAlias = np.random.Generator
 def has_rounding_errors(function: Operation) -> bool:
     """Whether a kernel has an operation that is not exact."""
     return any(
-        _word(each) in FUNCTIONS or _is_sum(each) or _may_be_fused(each) for each in function.walk()
+        _word(each) in FUNCTIONS or _is_sum(each) or _may_be_fused(each) or _is_rough(each)
+        for each in function.walk()
     )
+
+
+def has_exact_quotients(function: Operation) -> bool:
+    """Whether a kernel has quotients or roots that are rounded to nearest."""
+    return any(_word(each) in _MAY_BE_ROUGH and not _is_rough(each) for each in function.walk())
+
+
+def has_rough_quotients(function: Operation) -> bool:
+    """Whether a kernel has quotients or roots that need not be rounded to nearest in f32."""
+    return any(map(_is_rough, function.walk()))
 
 
 class RoundingErrors:
@@ -120,17 +153,31 @@ class RoundingErrors:
     Args:
         random: Chooses the errors.
         overflow: What a sum becomes that overflows in some order: an infinity, or NaN.
+        flushes: Whether approximations take subnormal numbers for zeros.
+        is_rough: Whether all quotients and roots in f32 may be approximations, for a port in which
+            some are.
     """
 
-    def __init__(self, random: Random, overflow: float) -> None:
+    def __init__(
+        self,
+        random: Random,
+        overflow: float,
+        *,
+        flushes: bool = False,
+        is_rough: bool = False,
+    ) -> None:
         self._random = random
         self._overflow = overflow
+        self._flushes = flushes
+        self._has_rough = is_rough
 
     def __call__(self, operation: Operation, step: Step, compiler: Compiler) -> Step:
         """The step with errors."""
         word = _word(operation)
         if word in FUNCTIONS:
             return self._function(FUNCTIONS[word], operation, step, compiler)
+        if _is_rough(operation) or (self._has_rough and word in _MAY_BE_ROUGH):
+            return self._approximate(operation, step, compiler)
         if _may_be_fused(operation):
             return self._fused(operation, step, compiler)
         if not _is_sum(operation):
@@ -148,6 +195,26 @@ class RoundingErrors:
                 value = state.values[slot]
                 if _is_inexact(value):
                     state.values[slot] = self._moved(value, ulps * unit_of(value))
+
+        return with_errors
+
+    def _approximate(self, operation: Operation, step: Step, compiler: Compiler) -> Step:
+        """A quotient or root, which may be an approximation in f32; infinities and NaN stay."""
+        operands, results = compiler.slots(operation.operands), compiler.slots(operation.results)
+
+        def with_errors(state: State) -> None:
+            given = [state.values[slot] for slot in operands]
+            if self._flushes:
+                for slot, value in zip(operands, given, strict=True):
+                    state.values[slot] = _flushed(value)
+            step(state)
+            for slot, value in zip(operands, given, strict=True):
+                state.values[slot] = value
+            for slot in results:
+                value = state.values[slot]
+                if _is_f32(value):
+                    moved = self._moved(value, _ROUGH * unit_of(value))
+                    state.values[slot] = _flushed(moved) if self._flushes else moved
 
         return with_errors
 
@@ -200,7 +267,8 @@ class RoundingErrors:
                 if numbers is None or magnitude is None or numbers.shape != magnitude.shape:
                     continue
                 terms = _terms(operation, given, numbers)
-                relative = (terms + 2) * _roundoff(numbers.dtype) + product_error
+                roundoff = _step_roundoff(operation, numbers.dtype)
+                relative = (terms + 2) * roundoff + product_error
                 error = relative * _finite(magnitude) + unit_of(numbers)
                 moved = self._moved(self._overflowed(numbers, magnitude), error)
                 if isinstance(value, View):
@@ -245,6 +313,12 @@ def unit_of(value: Value) -> Array:
     return np.where(is_finite, unit, 0.0)
 
 
+def is_subnormal(value: Array) -> Array:
+    """Which numbers are nearer to 0 than the least normal number of their type, but are not 0."""
+    modulus = np.abs(_wide(value))
+    return (modulus > 0) & (modulus < float(_limits(value.dtype).smallest_normal))
+
+
 def is_inexact_type(dtype: np.dtype[Any]) -> bool:
     """Whether a type has numbers that are rounded."""
     return dtype.kind in "fc" or (dtype.kind == "V" and _is_narrow(dtype))
@@ -268,6 +342,18 @@ def _roundoff(dtype: np.dtype[Any]) -> float:
     """The largest relative error of one rounding in sums that end in a type: f32's, or f64's."""
     part = dtype.itemsize // (2 if dtype.kind == "c" else 1)
     return 2.0**-53 if part == 8 else 2.0**-24
+
+
+def _step_roundoff(operation: Operation, dtype: np.dtype[Any]) -> float:
+    """The relative error that counts for each term of a sum, with the part of it that runs make.
+
+    A region gives each partial result the type of the whole.
+    """
+    has_region = any(region.blocks for region in operation.regions)
+    epsilon = float(_limits(dtype).eps)
+    if has_region and epsilon > 2.0**-23:
+        return _NARROW_PART * epsilon / 2
+    return _roundoff(dtype)
 
 
 def _word(operation: Operation) -> str:
@@ -304,6 +390,15 @@ def _may_be_fused(operation: Operation) -> bool:
     return "contract" in flags or "fast>" in flags or _is_of_triton(operation)
 
 
+def _is_rough(operation: Operation) -> bool:
+    """Whether an operation is a quotient or root that some text allows to be an approximation."""
+    word = _word(operation)
+    if word not in _MAY_BE_ROUGH or word.startswith("precise"):
+        return False
+    text = str([str(operation.get_attr_or_prop(name)) for name in ("fastmath", "rounding_mode")])
+    return any(each in text for each in _ROUGH_WORDS) or _is_of_triton(operation)
+
+
 def _is_of_triton(operation: Operation) -> bool:
     around = operation.parent_op()
     while around is not None and around.name != "tt.func":
@@ -318,6 +413,18 @@ def _is_inexact(value: Value) -> bool:
 def _is_number(value: Value) -> TypeGuard[Array]:
     """Whether a value is in registers: an array, or a scalar that all work-items share."""
     return isinstance(value, np.ndarray | np.generic)
+
+
+def _is_f32(value: Value) -> TypeGuard[Array]:
+    return _is_number(value) and np.asarray(value).dtype == np.float32
+
+
+def _flushed(value: Value) -> Value:
+    """Numbers of f32 of which those that are subnormal are zeros of the same sign."""
+    if not _is_f32(value):
+        return value
+    is_subnormal = np.abs(value) < np.finfo(np.float32).tiny
+    return np.where(is_subnormal, np.copysign(np.float32(0), value), value)[()]
 
 
 def _array_of(value: Value) -> Array | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,15 +30,22 @@ from xtile.checking.inputs import (
     make_arguments,
 )
 from xtile.checking.launches import Given, Search, changed_elements
-from xtile.checking.rounding_errors import RoundingErrors, has_rounding_errors
+from xtile.checking.rounding_errors import (
+    RoundingErrors,
+    has_exact_quotients,
+    has_rounding_errors,
+)
 from xtile.launch.devices import REFERENCE
 from xtile.launch.executable import Kernel
 from xtile.launch.reference import load
 from xtile.launch.run import launch as launch_on
 from xtile.text.diagnostics import DiagnosticError
 
-_RUNS = (np.inf, -np.inf, np.nan)
-"""A source runs once with each of these in place of sums that overflow in some order."""
+_RUNS = ((np.inf, False), (-np.inf, False), (np.nan, True))
+"""A source runs once with each of these in place of sums that overflow in some order.
+
+The last run takes subnormal numbers for zeros where a quotient or root may do so.
+"""
 
 LAUNCH_SECONDS = 120.0
 """How long one launch may take."""
@@ -63,6 +70,7 @@ class Trial:
         arguments: The arguments before the launch, in the source's order.
         expectation: What they may be afterwards.
         sizes: The shapes of arrays, and the numbers, in words.
+        expect_rough: Makes what the arguments may be where quotients may be approximations.
     """
 
     launch: Launch
@@ -70,6 +78,12 @@ class Trial:
     arguments: Sequence[Any]
     expectation: Expectation
     sizes: str
+    expect_rough: Callable[[], Expectation]
+
+    @cached_property
+    def rough_expectation(self) -> Expectation:
+        """What a port may give whose quotients and roots in f32 may be approximations."""
+        return self.expect_rough()
 
     @property
     def inputs(self) -> str:
@@ -225,26 +239,54 @@ class Trials:
                 block=launch.block,
                 seconds=self._limit,
             )
-            runs = self._runs_with_errors(arguments, launch)
+            expectation = self._expectation(arguments, after, launch, numbers)
         except (ArgumentError, DiagnosticError, ValueError):
             # Nothing of no size, or an index that is NaN: the source itself stops there.
             return None
         if launch.size and not changed_elements(arguments, after):
             return None
-        expectation = Expectation(
-            signature.parameters, after, runs, may_overflow=numbers is Numbers.WIDE
-        )
-        return Trial(launch, numbers, arguments, expectation, describe(arguments, signature))
 
-    def _runs_with_errors(self, arguments: Sequence[Any], launch: Launch) -> list[list[Any]]:
+        def expect_rough() -> Expectation:
+            if not has_exact_quotients(self._executable.function):
+                return expectation
+            try:
+                return self._expectation(arguments, after, launch, numbers, is_rough=True)
+            except (ArgumentError, DiagnosticError, ValueError):
+                return expectation
+
+        sizes = describe(arguments, signature)
+        return Trial(launch, numbers, arguments, expectation, sizes, expect_rough)
+
+    def _expectation(
+        self,
+        arguments: Sequence[Any],
+        after: Sequence[Any],
+        launch: Launch,
+        numbers: Numbers,
+        *,
+        is_rough: bool = False,
+    ) -> Expectation:
+        runs = self._runs_with_errors(arguments, launch, is_rough)
+        return Expectation(
+            self.signature.parameters, after, runs, may_overflow=numbers is Numbers.WIDE
+        )
+
+    def _runs_with_errors(
+        self, arguments: Sequence[Any], launch: Launch, is_rough: bool
+    ) -> list[list[Any]]:
         source = self._executable
-        if not has_rounding_errors(source.function):
+        if not is_rough and not has_rounding_errors(source.function):
             return []
         runs: list[list[Any]] = []
-        for number, overflow in enumerate(_RUNS):
+        for number, (overflow, flushes) in enumerate(_RUNS):
             own = copied(arguments)
             bound = bind(source.signature, own)
-            errors = RoundingErrors(np.random.default_rng([self.seed, number]), overflow)
+            errors = RoundingErrors(
+                np.random.default_rng([self.seed, number]),
+                overflow,
+                flushes=flushes,
+                is_rough=is_rough,
+            )
             source.launch_instrumented(
                 bound, launch.grid, launch.block, errors, seconds=self._limit
             )
