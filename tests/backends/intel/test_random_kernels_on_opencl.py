@@ -32,10 +32,10 @@ from xtile.semantics.arguments import Argument
 from xtile.semantics.errors import ExecutionError
 from xtile.text.diagnostics import DiagnosticError
 
-KERNELS = 75
+KERNELS = 45
 """How many kernels are compared."""
 
-_TOGETHER = 25
+_TOGETHER = 15
 """How many of them are one program, which a driver builds faster than as many programs."""
 
 _DISTANCE = 1000

@@ -16,7 +16,7 @@ from xtile.dialects.cuda_tile.ops.control_flow import ReturnOp
 from xtile.dialects.cuda_tile.ops.module import EntryOp, ModuleOp
 from xtile.dialects.cuda_tile.versions import V13_5
 
-COUNT = 150
+COUNT = 90
 
 
 def our_error(operation: Operation) -> str | None:

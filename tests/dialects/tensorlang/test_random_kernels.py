@@ -126,7 +126,7 @@ def for_each_kernel(chunk: int, check: Callable[[ModuleOp], object]) -> None:
     run()
 
 
-@pytest.mark.parametrize("chunk", one_of(2, range(CHUNKS)))
+@pytest.mark.parametrize("chunk", one_of(4, range(CHUNKS)))
 def test_every_text_form_holds_the_whole_kernel(chunk: int) -> None:
     for_each_kernel(chunk, lambda module: check_rules(module, check_texts(module)))
 

@@ -14,7 +14,7 @@ from tests.transforms.structure.test_structure import arrays_after, raised, stru
 MIDDLE = 8000
 """Where pointers begin in memory, so that offsets of any sign are inside."""
 
-ROUNDS = 10
+ROUNDS = 6
 
 
 class _Writer:

@@ -24,7 +24,7 @@ from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 from xtile.text.diagnostics import DiagnosticError
 
-KERNELS = 60
+KERNELS = 36
 """How many each test takes."""
 
 SIZE = 8

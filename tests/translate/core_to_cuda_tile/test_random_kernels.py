@@ -41,7 +41,7 @@ from xtile.semantics.sanitizer import Kind, sanitize
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
 
-FILES = 20
+FILES = 12
 KERNELS = 5
 """In each file."""
 

@@ -15,7 +15,7 @@ import xtile
 from tests.generators.cuda_tile_kernels import BLOCKS, KernelWriter
 from tests.seeds import fresh_generator, given_seed
 
-KERNELS = 6
+KERNELS = 4
 
 
 @pytest.mark.parametrize("number", range(KERNELS))

@@ -15,7 +15,7 @@ from tests.mlir_opt import run_mlir_opt
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.tensorlang_to_core import translate_module
 
-KERNELS = 60
+KERNELS = 36
 """How many kernels each test takes."""
 
 
