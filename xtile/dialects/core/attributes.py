@@ -12,6 +12,12 @@ from xdsl.utils.str_enum import StrEnum
 LEVEL_ATTRIBUTE = "core.level"
 """The attribute of a `gpu.func` that names its level."""
 
+MEMORY_ORDER_ATTRIBUTE = "core.memory_order"
+"""The attribute of an atomic update of another dialect that says its order, as a string."""
+
+MEMORY_SCOPE_ATTRIBUTE = "core.memory_scope"
+"""The attribute of an atomic update of another dialect that says its scope, as a string."""
+
 UNROLL_ATTRIBUTE = "core.unroll"
 """The attribute of a loop that says whether to unroll it, or how often."""
 

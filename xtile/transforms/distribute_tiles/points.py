@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 from xdsl.dialects import arith
@@ -25,7 +26,6 @@ from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
-from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerType,
@@ -33,6 +33,7 @@ from xtile.dialects.core.pointers import (
 )
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.views import ViewOp
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp, StoreOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
@@ -266,7 +267,7 @@ def _update(
     elements: Elements,
     operands: Sequence[Tile],
     result: SSAValue,
-    order: MemoryOrder,
+    ordering: Ordering,
     update: Update,
 ) -> None:
     """Updates each element once, and hands what they were to all who hold the result."""
@@ -283,14 +284,21 @@ def _update(
             )
         )
 
-    if order in (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE):
+    with ordered(distribution, ordering):
+        if not elements.shape:
+            _update_one(distribution, elements, operands, result, each)
+        else:
+            spread, make = _for_each(distribution, elements, operands, [element], each)
+            share(distribution, result, spread, make)
+
+
+@contextmanager
+def ordered(distribution: Distribution, ordering: Ordering) -> Generator[None]:
+    """Lets all work-items wait before what releases, and after what acquires."""
+    if ordering.releases:
         distribution.barrier()
-    if not elements.shape:
-        _update_one(distribution, elements, operands, result, each)
-    else:
-        spread, make = _for_each(distribution, elements, operands, [element], each)
-        share(distribution, result, spread, make)
-    if order in (MemoryOrder.ACQUIRE, MemoryOrder.ACQUIRE_RELEASE):
+    yield
+    if ordering.acquires:
         distribution.barrier()
 
 
@@ -351,14 +359,13 @@ def share(
 def _atomic_rmw(operation: AtomicRMWOp, distribution: Distribution) -> None:
     shape = shape_of(operation.value.type)
     elements = Elements(operation, shape, distribution)
-    kind = kind_of(operation.kind)
+    kind, ordering = kind_of(operation.kind), ordering_of(operation)
 
     def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return rmw(distribution, kind, values[0], memory, indices)
+        return rmw(distribution, kind, values[0], memory, indices, ordering)
 
     value = distribution.tile(operation.value)
-    order = operation.order.data
-    _update(distribution, elements, [value], operation.result, order, update)
+    _update(distribution, elements, [value], operation.result, ordering, update)
 
 
 def rmw(
@@ -367,12 +374,14 @@ def rmw(
     value: SSAValue,
     memory: SSAValue,
     indices: Sequence[SSAValue],
+    ordering: Ordering = RELAXED,
 ) -> SSAValue:
     """Updates an element atomically; gives what it was."""
     operation = upstream.AtomicRMWOp.build(
         operands=[value, memory, list(indices)],
         result_types=[value.type],
         properties={"kind": IntegerAttr(kind.value, i64)},
+        attributes=ordering.attributes,
     )
     return distribution.emit(operation).results[0]
 
@@ -380,13 +389,13 @@ def rmw(
 def _compare_and_swap(operation: AtomicCompareAndSwapOp, distribution: Distribution) -> None:
     shape = shape_of(operation.value.type)
     elements = Elements(operation, shape, distribution)
+    ordering = ordering_of(operation)
 
     def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return _swap(distribution, memory, indices, values)
+        return _swap(distribution, memory, indices, values, ordering)
 
     tiles = [distribution.tile(operand) for operand in (operation.expected, operation.value)]
-    order = operation.order.data
-    _update(distribution, elements, tiles, operation.result, order, update)
+    _update(distribution, elements, tiles, operation.result, ordering, update)
 
 
 def _swap(
@@ -394,6 +403,7 @@ def _swap(
     memory: SSAValue,
     indices: list[SSAValue],
     values: list[SSAValue],
+    ordering: Ordering,
 ) -> SSAValue:
     """Replaces an element if it has the bits of another one; gives what it was."""
     expected, value = values
@@ -404,7 +414,10 @@ def _swap(
         new = distribution.emit(SelectOp(same, value, found)).result
         distribution.emit(AtomicYieldOp.build(operands=[new]))
     operation = GenericAtomicRMWOp.build(
-        operands=[memory, list(indices)], result_types=[value.type], regions=[Region([block])]
+        operands=[memory, list(indices)],
+        result_types=[value.type],
+        regions=[Region([block])],
+        attributes=ordering.attributes,
     )
     return distribution.emit(operation).results[0]
 
@@ -423,15 +436,13 @@ def _atomic_load(operation: GatherLoadOp, distribution: Distribution) -> None:
     is_float = isinstance(element, AnyFloat)
     kind = AtomicRMWKind.addf if is_float else AtomicRMWKind.ori
     same = distribution.constant(-0.0 if is_float else 0, element)
+    ordering = ordering_of(operation)
 
     def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return rmw(distribution, kind, values[0], memory, indices)
+        return rmw(distribution, kind, values[0], memory, indices, ordering)
 
-    assert operation.order is not None
-    order = operation.order.data
-    _update(
-        distribution, elements, [Uniform(shape, element, same)], operation.result, order, update
-    )
+    tile = Uniform(shape, element, same)
+    _update(distribution, elements, [tile], operation.result, ordering, update)
     if operation.mask is not None and operation.padding is not None:
         raise distribution.error("an atomic read under a mask has no padding on a GPU")
 
@@ -440,21 +451,20 @@ def _atomic_store(operation: ScatterStoreOp, distribution: Distribution) -> None
     """A write that is atomic: an exchange."""
     shape = shape_of(operation.value.type)
     elements = Elements(operation, shape, distribution)
+    kind, ordering = AtomicRMWKind.assign, ordering_of(operation)
 
     def each(values: list[SSAValue]) -> list[SSAValue]:
         *own, number = values
         memory, indices, condition = elements.where(own)
         distribution.guarded(
             condition,
-            lambda: [rmw(distribution, AtomicRMWKind.assign, number, memory, indices)],
+            lambda: [rmw(distribution, kind, number, memory, indices, ordering)],
             lambda: [distribution.constant(0, number.type)],
         )
         return []
 
-    assert operation.order is not None
-    if operation.order.data in (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE):
-        distribution.barrier()
-    _do(distribution, elements, [distribution.tile(operation.value)], each)
+    with ordered(distribution, ordering):
+        _do(distribution, elements, [distribution.tile(operation.value)], each)
 
 
 def once(operation: Operation, distribution: Distribution) -> None:
@@ -470,7 +480,8 @@ def once(operation: Operation, distribution: Distribution) -> None:
         )
         return distribution.emit(made).results[0]
 
-    once_for_all(distribution, result, make)
+    with ordered(distribution, ordering_of(operation)):
+        once_for_all(distribution, result, make)
 
 
 # --- vectors of positions in memory ---

@@ -18,15 +18,10 @@ from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref.views import ReinterpretCastOp
 from xtile.rewrite.complex_memory import part_view, part_views
 from xtile.rewrite.emitter import AnyMemRef, element_type
@@ -180,26 +175,19 @@ def store(operation: memref.StoreOp, widening: Widening) -> None:
 
 def atomic_rmw(operation: memref.AtomicRMWOp, widening: Widening) -> None:
     """Each work-item updates one element."""
-    value, target, *indices = operation.operands
-    _update(widening, kind_of(operation.kind), value, target, indices, operation.result)
+    _update(operation, widening, kind_of(operation.kind))
 
 
 def atomic_update(operation: AtomicUpdateOp, widening: Widening) -> None:
     """The same of numbers that upstream's operation does not take."""
-    value, target, *indices = operation.operands
-    kind = AtomicRMWKind[operation.kind.data.value]
-    _update(widening, kind, value, target, indices, operation.result)
+    _update(operation, widening, AtomicRMWKind[operation.kind.data.value])
 
 
 def _update(
-    widening: Widening,
-    kind: AtomicRMWKind,
-    value: SSAValue,
-    target: SSAValue,
-    indices: Sequence[SSAValue],
-    result: SSAValue,
+    operation: memref.AtomicRMWOp | AtomicUpdateOp, widening: Widening, kind: AtomicRMWKind
 ) -> None:
-    kernel = widening.kernel
+    kernel, (result,) = widening.kernel, operation.results
+    value, target, *indices = operation.operands
     axes = tuple(sorted(widening.divergence.of(result)))
     memory, at = accessed(widening, target, indices)
     wide = widening.aligned(widening.wide(value), axes)
@@ -210,11 +198,7 @@ def _update(
             AtomicRMWOp.build(
                 operands=[part, view, where, [] if mask is None else [mask]],
                 result_types=[part.type],
-                properties={
-                    "kind": kind_attribute(kind),
-                    "order": MemoryOrderAttr(MemoryOrder.RELAXED),
-                    "scope": MemoryScopeAttr(MemoryScope.DEVICE),
-                },
+                properties={"kind": kind_attribute(kind), **ordering_of(operation).properties},
             )
         ).result
         for part, view in zip(wide.parts, part_views(kernel, memory), strict=True)

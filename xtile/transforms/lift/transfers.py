@@ -13,14 +13,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.atomics import AtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.shapes import AnyVector, vector_type
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
@@ -417,8 +412,7 @@ def update(operation: AtomicUpdateOp, widening: Widening) -> None:
         result_types=[wide.value.type],
         properties={
             "kind": kind_attribute(AtomicRMWKind[operation.kind.data.value]),
-            "order": MemoryOrderAttr(MemoryOrder.RELAXED),
-            "scope": MemoryScopeAttr(MemoryScope.DEVICE),
+            **ordering_of(operation).properties,
         },
     )
     widening.define(result, Wide((kernel.emit(made).result,), tuple(axes)))

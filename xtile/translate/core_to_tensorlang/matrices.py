@@ -36,6 +36,7 @@ from xtile.translate.core_to_tensorlang.literals import numbers_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
 from xtile.translate.core_to_tensorlang.memory import Memory, with_view
 from xtile.translate.core_to_tensorlang.numbers import COMPUTE
+from xtile.translate.core_to_tensorlang.orderings import said_modifiers
 from xtile.translate.core_to_tensorlang.types import (
     element_of,
     matrix_type,
@@ -680,7 +681,7 @@ def _atomic_update(operation: core_subgroup.AtomicUpdateOp, r: Lowering) -> None
     from xtile.translate.core_to_tensorlang.views import update
 
     kind, memory = operation.kind.data, memory_of(r, operation.memory)
-    indices = r.values(operation.indices)
+    indices, said = r.values(operation.indices), said_modifiers(operation)
     is_used = operation.result.first_use is not None
     if not shape_of(operation.value.type):
         old = update(
@@ -689,6 +690,7 @@ def _atomic_update(operation: core_subgroup.AtomicUpdateOp, r: Lowering) -> None
             r.value(operation.value),
             accesses.address(r, memory, indices),
             is_used=is_used,
+            said=said,
             neutral=is_neutral(kind.value, operation.value),
         )
         if old is not None:
@@ -700,7 +702,7 @@ def _atomic_update(operation: core_subgroup.AtomicUpdateOp, r: Lowering) -> None
     flag = _flag(rows=rows in checked, columns=columns in checked)
     y, x = indices
     where = (with_view(r, memory), x, y)
-    modifiers: dict[str, Any] = {"transpose": is_transposed, "checked": flag}
+    modifiers: dict[str, Any] = {"transpose": is_transposed, "checked": flag, **said._asdict()}
     if is_neutral(kind.value, operation.value):
         type_ = matrix_type(cast(Any, operation.result.type))
         load = ops.CooperativeMatrixAtomicLoadOp(*where, type_, **modifiers)

@@ -12,12 +12,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.core import atomics, scattered, subgroup, views
 from xtile.dialects.core import pointers as core_pointers
-from xtile.dialects.core.attributes import MemoryOrder
-from xtile.dialects.core.attributes import MemoryScope as CoreScope
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.views import UNKNOWN_EXTENT
 from xtile.dialects.effects import changes_memory
-from xtile.dialects.tensorlang.attributes import MemoryScope, MemorySemantics
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.tensorlang.types import BOOL, I8, INDEX
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
@@ -29,6 +27,7 @@ from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import compare
 from xtile.translate.core_to_tensorlang.lowering import Lowering, refuse_because
 from xtile.translate.core_to_tensorlang.memory import Memory, Pointer, Root
+from xtile.translate.core_to_tensorlang.orderings import Modifiers, modifiers, said_modifiers
 from xtile.translate.core_to_tensorlang.tiles import (
     Position,
     Tile,
@@ -329,8 +328,7 @@ def _gather_load(operation: scattered.GatherLoadOp, r: Lowering) -> None:
         condition,
         AtomicRMWKind.ori,
         None,
-        _scope(operation.scope),
-        _semantics(operation.order),
+        modifiers(ordering_of(operation)),
         padding,
     )
 
@@ -352,8 +350,7 @@ def _scatter_store(operation: scattered.ScatterStoreOp, r: Lowering) -> None:
         condition,
         AtomicRMWKind.assign,
         tile,
-        _scope(operation.scope),
-        _semantics(operation.order),
+        modifiers(ordering_of(operation)),
     )
 
 
@@ -391,26 +388,6 @@ def _vector_scatter(operation: Operation, r: Lowering) -> None:
 
 # --- atomic updates ---
 
-_SCOPES = {
-    CoreScope.DEVICE: MemoryScope.DEVICE,
-    CoreScope.SYSTEM: MemoryScope.CROSS_DEVICE,
-}
-
-_ORDERS = {
-    MemoryOrder.RELAXED: MemorySemantics.RELAXED,
-    MemoryOrder.ACQUIRE: MemorySemantics.ACQUIRE,
-    MemoryOrder.RELEASE: MemorySemantics.RELEASE,
-    MemoryOrder.ACQUIRE_RELEASE: MemorySemantics.ACQUIRE_RELEASE,
-}
-
-
-def _scope(attribute: Any) -> MemoryScope:
-    return _SCOPES.get(attribute.data, MemoryScope.WORK_GROUP)
-
-
-def _semantics(attribute: Any) -> MemorySemantics:
-    return _ORDERS[attribute.data]
-
 
 def _padding(r: Lowering, padding: Tile | None, memory: Memory, position: Position) -> SSAValue:
     """What an element is that is left out."""
@@ -428,8 +405,7 @@ def _atomically(
     condition: Callable[[Position], SSAValue | None],
     kind: AtomicRMWKind,
     value: Tile | None,
-    scope: MemoryScope | None,
-    semantics: MemorySemantics | None,
+    said: Modifiers,
     padding: Tile | None = None,
 ) -> None:
     """Updates elements, each at once; without a value they are only read."""
@@ -449,8 +425,7 @@ def _atomically(
                 accesses.address(r, memory, indices(position)),
                 is_used=is_used,
                 neutral=value is None,
-                scope=scope,
-                semantics=semantics,
+                said=said,
             )
             if old is not None and buffer is not None:
                 accesses.store(r, old, buffer, position)
@@ -490,8 +465,7 @@ def _atomic_rmw(operation: atomics.AtomicRMWOp, r: Lowering) -> None:
         _condition(r, operation.mask),
         kind,
         tile,
-        _scope(operation.scope),
-        _semantics(operation.order),
+        modifiers(ordering_of(operation)),
     )
 
 
@@ -511,8 +485,8 @@ def _atomic_update(operation: subgroup.AtomicUpdateOp, r: Lowering) -> None:
         conditions = [each for i in checked for each in _inside(r, at[i], sizes[i])]
         return all_of(r, conditions) if conditions else None
 
-    kind = AtomicRMWKind[operation.kind.data.value]
-    _atomically(r, operation.result, tile.shape, memory, indices, condition, kind, tile, None, None)
+    kind, said = AtomicRMWKind[operation.kind.data.value], said_modifiers(operation)
+    _atomically(r, operation.result, tile.shape, memory, indices, condition, kind, tile, said)
 
 
 # --- pointers ---

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind
-from xtile.dialects.tensorlang.attributes import AddressSpace, MemoryScope, MemorySemantics
+from xtile.dialects.tensorlang.attributes import AddressSpace, MemoryScope
 from xtile.dialects.tensorlang.ops import collective
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import MemrefType
@@ -32,6 +32,7 @@ from xtile.translate.core_to_tensorlang.memory import (
     whole,
     with_view,
 )
+from xtile.translate.core_to_tensorlang.orderings import Modifiers, said_modifiers
 from xtile.translate.core_to_tensorlang.types import is_group, is_local, memref_of, memref_type
 
 
@@ -616,9 +617,8 @@ def update(
     at: tuple[SSAValue, Sequence[SSAValue]],
     *,
     is_used: bool,
+    said: Modifiers,
     neutral: bool = False,
-    scope: MemoryScope | None = None,
-    semantics: MemorySemantics | None = None,
 ) -> SSAValue | None:
     """An atomic update of one element.
 
@@ -628,9 +628,8 @@ def update(
         value: The number that it is done with.
         at: The memref and the indices of the element.
         is_used: Whether anybody wants to know what was there before.
+        said: Who observes it, and what it orders.
         neutral: Whether it leaves the element what it was.
-        scope: Who observes it.
-        semantics: What it orders.
 
     Returns:
         What was there; None where nobody wants to know and no instruction tells.
@@ -650,6 +649,9 @@ def update(
             "the minimum of signed numbers"
         )
     memref, indices = at
+    scope, semantics = said
+    # A load releases nothing.
+    neutral = neutral and not (said.releases and kind in _UPDATES)
 
     def emit() -> SSAValue | None:
         if neutral:
@@ -679,7 +681,7 @@ def _atomic_rmw(operation: Operation, r: Lowering) -> None:
         at,
         is_used=_is_used(result),
         neutral=is_neutral(kind.name, value),
-        scope=scope,
+        said=said_modifiers(operation, scope),
     )
     if old is not None:
         r.define(result, old)

@@ -29,6 +29,7 @@ from xtile.dialects.core.pointers import IntegerToPointerOp, PointerType, pointe
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.views import UNKNOWN_EXTENT, ViewOp
 from xtile.dialects.gpu.subgroups import BarrierOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp
 from xtile.dialects.shapes import as_vector, bits_of
 from xtile.dialects.shared_attributes import numbers_attribute
@@ -310,11 +311,11 @@ def _points_along(operation: GatherOp | ScatterOp, lowering: Vectors) -> Points:
 
 def _atomic_rmw(operation: AtomicRMWOp, lowering: Vectors) -> None:
     kind = kind_of(operation.kind).name
-    element = value_type(operation.value.type)
+    element, ordering = value_type(operation.value.type), ordering_of(operation)
 
     def change(memory: SSAValue, indices: list[SSAValue], position: Position) -> SSAValue:
         value = _component(lowering, operation.value, position)
-        return update(lowering, kind, value, memory, indices, element)
+        return update(lowering, kind, value, memory, indices, element, ordering)
 
     _update(operation, lowering, None, change)
 
@@ -335,7 +336,10 @@ def _compare_and_swap(operation: AtomicCompareAndSwapOp, lowering: Vectors) -> N
             is_it = lowering.emit(arith.CmpiOp(found, expected, "eq")).result
             lowering.emit(AtomicYieldOp.build(operands=[lowering.select(is_it, value, found)]))
         swap = GenericAtomicRMWOp.build(
-            operands=[memory, indices], result_types=[bits], regions=[Region([block])]
+            operands=[memory, indices],
+            result_types=[bits],
+            regions=[Region([block])],
+            attributes=ordering_of(operation).attributes,
         )
         return _bitcast(lowering, lowering.emit(swap).results[0], carried)
 

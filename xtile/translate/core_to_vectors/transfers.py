@@ -18,6 +18,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.subgroup import AtomicUpdateOp, PrefetchOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds
@@ -311,7 +312,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
     indices = lowering.numbers(operation.indices)
     block = MemoryBlock(lowering, memory, indices, shape, dimensions, checked)
     element = type_.element_type
-    kind = str(operation.kind.data)
+    kind, ordering = str(operation.kind.data), ordering_of(operation)
     old = lowering.new_buffer(operation.result) if operation.result.uses else None
     carried = lowering.component_type(type_)
     if old is not None:
@@ -324,7 +325,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Vectors) -> None:
         def update_one(position: Position, width: int) -> None:
             positions = [lowering.as_value(index) for index in block.indices(position)]
             value = values.piece(position, width)
-            found = update(lowering, kind, value, memory, positions, element)
+            found = update(lowering, kind, value, memory, positions, element, ordering)
             if old is not None:
                 lowering.store(found, old, [position.flat])
 

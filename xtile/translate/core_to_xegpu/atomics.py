@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
 
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.lowering import Lowering
 from xtile.translate.core_to_xegpu.memory import update
@@ -21,10 +22,10 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         return
     value, memory = lowering.values((operation.value, operation.memory))
     locations = lowering.values(operation.indices)
-    kind = str(operation.kind.data)
+    kind, ordering = str(operation.kind.data), ordering_of(operation)
 
     def change() -> SSAValue:
-        return update(lowering, kind, value, memory, locations, element)
+        return update(lowering, kind, value, memory, locations, element, ordering)
 
     inside = _is_inside(operation, lowering, memory)
     if inside is None:

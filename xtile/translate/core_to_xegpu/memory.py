@@ -29,6 +29,7 @@ from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.attributes import ComplexPart
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.views import ViewOp
+from xtile.dialects.memory_orders import Ordering, ordering_of
 from xtile.dialects.memref import allocation
 from xtile.dialects.memref.access import ATOMIC_KINDS, AtomicYieldOp, GenericAtomicRMWOp
 from xtile.rewrite.facts import constant_of
@@ -145,7 +146,8 @@ def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     value, memory, *indices = lowering.values(operation.operands)
     kind = cast("IntegerAttr[IntegerType]", operation.properties["kind"]).value.data
     element = operation.results[0].type
-    old = update(lowering, ATOMIC_KINDS[kind], value, memory, indices, element)
+    ordering = ordering_of(operation)
+    old = update(lowering, ATOMIC_KINDS[kind], value, memory, indices, element, ordering)
     lowering.define(operation.results[0], old)
 
 
@@ -156,6 +158,7 @@ def update(
     memory: SSAValue,
     indices: Sequence[SSAValue],
     element: Attribute,
+    ordering: Ordering,
 ) -> SSAValue:
     """Updates one element atomically and returns what it was before.
 
@@ -169,20 +172,22 @@ def update(
         memory: The memref.
         indices: The location in it.
         element: The type of the number in the source.
+        ordering: What it orders, and for whom.
     """
     if isinstance(element, IndexType):
         wide = lowering.emit(arith.IndexCastOp(value, i64)).result
-        old = _update_integer(lowering, kind, wide, reinterpreted(lowering, memory, i64), indices)
+        words = reinterpreted(lowering, memory, i64)
+        old = _update_integer(lowering, kind, wide, words, indices, ordering)
         return lowering.emit(arith.IndexCastOp(old, element)).result
     if isinstance(element, IntegerType):
-        return _update_integer(lowering, kind, value, memory, indices)
+        return _update_integer(lowering, kind, value, memory, indices, ordering)
     bits_type = IntegerType(_width(element))
     words = reinterpreted(lowering, memory, bits_type)
     if kind == "assign" or kind == "ori":
         bits = _to_bits(lowering, value, bits_type)
-        old = _update_integer(lowering, kind, bits, words, indices)
+        old = _update_integer(lowering, kind, bits, words, indices, ordering)
     else:
-        old = _compare_and_swap(lowering, kind, value, words, indices, element)
+        old = _compare_and_swap(lowering, kind, value, words, indices, element, ordering)
     return _from_bits(lowering, old, element)
 
 
@@ -210,11 +215,13 @@ def _update_integer(
     value: SSAValue,
     memory: SSAValue,
     indices: Sequence[SSAValue],
+    ordering: Ordering,
 ) -> SSAValue:
     operation = memref.AtomicRMWOp.build(
         operands=[value, memory, list(indices)],
         result_types=[value.type],
         properties={"kind": IntegerAttr(ATOMIC_KINDS.index(kind), i64)},
+        attributes=ordering.attributes,
     )
     return lowering.emit(operation).results[0]
 
@@ -226,6 +233,7 @@ def _compare_and_swap(
     words: SSAValue,
     indices: Sequence[SSAValue],
     element: Attribute,
+    ordering: Ordering,
 ) -> SSAValue:
     type_ = cast("MemRefType[IntegerType]", words.type).element_type
     is_bfloat16 = isinstance(element, BFloat16Type)
@@ -238,7 +246,10 @@ def _compare_and_swap(
         new = narrow(lowering, result) if is_bfloat16 else _to_bits(lowering, result, type_)
         lowering.emit(AtomicYieldOp.build(operands=[new]))
     operation = GenericAtomicRMWOp.build(
-        operands=[words, list(indices)], result_types=[type_], regions=[Region([block])]
+        operands=[words, list(indices)],
+        result_types=[type_],
+        regions=[Region([block])],
+        attributes=ordering.attributes,
     )
     return lowering.emit(operation).results[0]
 

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref.access import LoadOp, StoreOp
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
@@ -113,6 +114,7 @@ def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
     """An update of each element of a vector by the lane that holds it."""
     type_ = cast("VectorType[Attribute]", operation.value.type)
     memory, kind = lowering.value(operation.memory), kind_of(operation.kind).name
+    ordering = ordering_of(operation)
     indices = list(operation.indices)
     vectors = [each for each in indices if isinstance(each.type, VectorType)]
     given = [operation.value, *vectors]
@@ -133,7 +135,7 @@ def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
         ]
 
         def change() -> list[SSAValue]:
-            return [update(lowering, kind, number, memory, at, type_.element_type)]
+            return [update(lowering, kind, number, memory, at, type_.element_type, ordering)]
 
         return guarded_values(lowering, allowed, [carried], change)
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref import access
 from xtile.layouts.intel import VectorLayout
 from xtile.rewrite.indices import Index
@@ -280,7 +281,7 @@ def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAV
 def update_matrix(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     """Updates the elements of a block of memory, each of them atomically."""
     memory = lowering.value(operation.memory)
-    kind = str(operation.kind.data)
+    kind, ordering = str(operation.kind.data), ordering_of(operation)
     fragment = lowering.fragment(operation.value)
     element = cast("VectorType[Attribute]", operation.value.type).element_type
     checked = operation.checked.get_values()
@@ -290,7 +291,7 @@ def update_matrix(operation: AtomicUpdateOp, lowering: Lowering) -> None:
 
     def update_element(indices: list[SSAValue], value: SSAValue | None) -> SSAValue | None:
         assert value is not None
-        old = update(lowering, kind, value, memory, indices, element)
+        old = update(lowering, kind, value, memory, indices, element, ordering)
         return old if is_used else None
 
     is_used = bool(operation.result.uses)

@@ -9,6 +9,7 @@ from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroup_sizes import given_subgroup_size
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
@@ -52,8 +53,9 @@ def _update(operation: Operation, lowering: Lowering) -> None:
     given = lowering.reshape(lowering.value(value), [1])
     mask = lowering.constant(1, vector_like([1], i1))
     kind = kind_of(operation.properties["kind"])
-    old = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given)).result
-    lowering.define(operation.results[0], lowering.part(old, [0]))
+    made = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given))
+    made.attributes |= ordering_of(operation).attributes
+    lowering.define(operation.results[0], lowering.part(made.result, [0]))
 
 
 RULES: dict[str, Rule] = {

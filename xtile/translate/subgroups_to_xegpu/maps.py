@@ -14,6 +14,7 @@ from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.effects import differs_between_lanes, may_fail
+from xtile.dialects.memory_orders import ordering_of
 from xtile.rewrite.origins import only_origin
 from xtile.rewrite.rebuilder import Rule, again
 from xtile.text.source import spelling_of
@@ -220,7 +221,8 @@ class _OnVectors:
         value, memory, *indices = operation.operands
         kind = kind_of(operation.properties["kind"])
         access = self._access(memory, indices)
-        old = points.update(self._lowering, kind, self._vector(value), access)
+        ordering = ordering_of(operation)
+        old = points.update(self._lowering, kind, self._vector(value), access, ordering)
         self._values[operation.results[0]] = old
 
 

@@ -24,7 +24,12 @@ from xtile.dialects.tensorlang.operation import integer_value
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make
-from xtile.translate.tensorlang_to_core.memory import atomic_update, loading_update, update_kind
+from xtile.translate.tensorlang_to_core.memory import (
+    atomic_update,
+    loading_update,
+    ordering_between_groups,
+    update_kind,
+)
 from xtile.translate.tensorlang_to_core.types import core_type, element_of
 
 _IDENTITY = AffineMapAttr(AffineMap.from_callable(lambda row, column: (row, column)))
@@ -123,6 +128,7 @@ def _update(
         if is_checked
     ]
     update = atomic_update(kind, value, memref, indices, sorted(checked), operation.transpose)
+    update.attributes |= ordering_between_groups(operation).attributes
     return r.emit(update).result
 
 

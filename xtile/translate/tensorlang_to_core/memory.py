@@ -11,6 +11,7 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.attributes import AtomicKind
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp, ParallelOp
 from xtile.dialects.gpu.enumerations import Dimension
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops import collective, cooperative_matrix
 from xtile.dialects.tensorlang.ops import memory as ops
@@ -84,15 +85,30 @@ def loading_update(type: Attribute) -> tuple[AtomicKind, float | complex]:
     return AtomicKind.OR_INTEGER, 0
 
 
+def ordering_between_groups(operation: TensorLangOperation) -> Ordering:
+    """What an access orders for other work-groups; inside of one, barriers do."""
+    ordering = ordering_of(operation)
+    says_it = ordering.order is not RELAXED.order and ordering.has_wide_scope
+    return ordering if says_it else RELAXED
+
+
 def _update(
-    r: Rebuilder, kind: AtomicKind, value: SSAValue, memref: SSAValue, indices: Sequence[SSAValue]
+    r: Rebuilder,
+    kind: AtomicKind,
+    value: SSAValue,
+    memref: SSAValue,
+    indices: Sequence[SSAValue],
+    ordering: Ordering,
 ) -> SSAValue:
     """Emits an atomic update of one element, and returns what it was before."""
     type = value.type
     if type != INDEX and type not in COMPLEX_TYPES:
         properties = {"kind": kind_attribute(AtomicRMWKind[kind.value])}
-        return emit(r, "memref.atomic_rmw", [value, memref, indices], type, properties)
-    return r.emit(atomic_update(kind, value, memref, indices)).result
+        made = make("memref.atomic_rmw", [value, memref, indices], [type], properties)
+    else:
+        made = atomic_update(kind, value, memref, indices)
+    made.attributes |= ordering.attributes
+    return r.emit(made).results[0]
 
 
 def atomic_update(
@@ -138,9 +154,10 @@ def _atomic(
     r: Rebuilder,
 ) -> None:
     memref, indices = r.value(operation.memref), _indices(operation.indices, r)
+    ordering = ordering_between_groups(operation)
 
     def update() -> SSAValue:
-        return _update(r, kind, value, memref, indices)
+        return _update(r, kind, value, memref, indices, ordering)
 
     if not is_collective(operation):
         old = update()

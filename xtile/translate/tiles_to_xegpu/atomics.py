@@ -6,8 +6,9 @@ from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
-from xtile.dialects.core.attributes import MemoryOrder, MemoryScope
+from xtile.dialects.core.attributes import MemoryScope
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.xegpu.attributes import (
     FenceScope,
     FenceScopeAttr,
@@ -19,31 +20,37 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering
-from xtile.translate.tiles_to_xegpu.points import access_of, update
+from xtile.translate.tiles_to_xegpu.points import Access, access_of, update
 from xtile.translate.tiles_to_xegpu.transfers import box_access
-
-_BEFORE = (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE)
-_AFTER = (MemoryOrder.ACQUIRE, MemoryOrder.ACQUIRE_RELEASE)
 
 
 def _atomic_rmw(operation: AtomicRMWOp, lowering: Lowering) -> None:
-    """An update of points; accesses of all subgroups come before a release and after an acquire."""
-    if operation.scope.data is MemoryScope.SYSTEM:
+    """An update of points, which may be ordered."""
+    type_ = operation.value.type
+    access = access_of(lowering, operation.memory, operation.indices, operation.mask, type_)
+    _update(operation, lowering, kind_of(operation.kind), access)
+
+
+def _update(operation: Operation, lowering: Lowering, kind: AtomicRMWKind, access: Access) -> None:
+    """An update; accesses of all subgroups come before a release and after an acquire.
+
+    Its first operand is what is updated with, and its result what was there.
+    """
+    ordering = ordering_of(operation)
+    if ordering.scope is MemoryScope.SYSTEM:
         raise lowering.error(
             "XeGPU's fences are for the work-group and for the GPU, none for the system; use the "
             "scope device"
         )
-    type_, order = operation.value.type, operation.order.data
-    access = access_of(lowering, operation.memory, operation.indices, operation.mask, type_)
-    value = lowering.value(operation.value)
-    if order in _BEFORE:
+    value = lowering.value(operation.operands[0])
+    if ordering.releases:
         _fence(lowering)
         lowering.barrier()
-    old = update(lowering, kind_of(operation.kind), value, access)
-    if order in _AFTER:
+    old = update(lowering, kind, value, access, ordering)
+    if ordering.acquires:
         _fence(lowering)
         lowering.barrier()
-    lowering.define(operation.result, old)
+    lowering.define(operation.results[0], old)
 
 
 def _fence(lowering: Lowering) -> None:
@@ -68,17 +75,14 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
         operation.value,
         [first + i in checked for i in range(rank)],
     )
-    kind = AtomicRMWKind[operation.kind.data.value]
-    value = lowering.value(operation.value)
-    lowering.define(operation.result, update(lowering, kind, value, access))
+    _update(operation, lowering, AtomicRMWKind[operation.kind.data.value], access)
 
 
 def _memref_atomic(operation: Operation, lowering: Lowering) -> None:
     """An update of one element, which the work-group does once."""
     value, target, *indices = operation.operands
     access = box_access(lowering, target, indices, value, [])
-    kind = kind_of(operation.properties["kind"])
-    lowering.define(operation.results[0], update(lowering, kind, lowering.value(value), access))
+    _update(operation, lowering, kind_of(operation.properties["kind"]), access)
 
 
 RULES: dict[str, Rule] = {

@@ -16,6 +16,7 @@ from xdsl.utils.hints import isa
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.memory_orders import Ordering
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.xegpu.attributes import (
@@ -217,7 +218,13 @@ def _scatter(operation: ScatterOp, lowering: Lowering) -> None:
 # --- atomic updates ---
 
 
-def update(lowering: Lowering, kind: AtomicRMWKind, value: SSAValue, access: Access) -> SSAValue:
+def update(
+    lowering: Lowering,
+    kind: AtomicRMWKind,
+    value: SSAValue,
+    access: Access,
+    ordering: Ordering,
+) -> SSAValue:
     """The old elements, each of which one subgroup updates.
 
     Points that are fewer than the lanes, or no multiple of them, are filled up with some that the
@@ -233,7 +240,9 @@ def update(lowering: Lowering, kind: AtomicRMWKind, value: SSAValue, access: Acc
     if given.type != vector_like([whole], element):
         raise lowering.error(f"XeGPU has no atomic updates of {access.element}")
     descriptor = descriptor_of_points(lowering, access.base, offsets, element, layout)
-    old = lowering.emit(AtomicRMWOp(kind, descriptor, mask, given, layout=layout)).result
+    operation = AtomicRMWOp(kind, descriptor, mask, given, layout=layout)
+    operation.attributes |= ordering.attributes
+    old = lowering.emit(operation).result
     if not shape:
         return lowering.part(old, [0])
     return lowering.reshape(lowering.slice(old, [0], [count]), shape)

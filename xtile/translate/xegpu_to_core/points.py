@@ -13,12 +13,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir import Block as CodeBlock
 
 from xtile.dialects.core.atomics import AtomicRMWOp as CoreAtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.vector.positions import ExtractOp
@@ -173,11 +168,7 @@ def _atomic_rmw(operation: AtomicRMWOp, raising: Raising) -> None:
     update = CoreAtomicRMWOp.build(
         operands=[raising.value(value), found.memory, [found.indices], found.mask],
         result_types=[value.type],
-        properties={
-            "kind": operation.kind,
-            "order": MemoryOrderAttr(MemoryOrder.RELAXED),
-            "scope": MemoryScopeAttr(MemoryScope.DEVICE),
-        },
+        properties={"kind": operation.kind, **ordering_of(operation).properties},
     )
     raising.define(operation.result, raising.emit(update).result)
 
@@ -195,6 +186,7 @@ def _update_one(operation: AtomicRMWOp, raising: Raising) -> None:
             operands=[value, points.memory, [at]],
             result_types=[value.type],
             properties={"kind": operation.kind},
+            attributes=ordering_of(operation).attributes,
         )
         return raising.emit(update).results[0]
 

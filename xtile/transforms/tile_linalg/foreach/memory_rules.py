@@ -22,13 +22,10 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import (
     AtomicKind,
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
 )
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
+from xtile.dialects.memory_orders import Ordering, ordering_of
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.complex_memory import part_view, part_views
@@ -230,38 +227,33 @@ def atomic_rmw(operation: memref.AtomicRMWOp, trip: Trip) -> None:
     kind = kind_of(operation.kind)
     if kind.name not in [known.value for known in AtomicKind]:
         raise trip.kernel.error("this atomic update is not lifted to tiles yet")
-    value, target, *indices = operation.operands
-    _update(trip, AtomicKind(kind.name), value, target, indices, operation.result)
+    _update(operation, trip, AtomicKind(kind.name))
 
 
 def atomic_update(operation: AtomicUpdateOp, trip: Trip) -> None:
     """The same of numbers that upstream's operation does not take."""
-    value, target, *indices = operation.operands
-    if isinstance(value.type, VectorType):
+    if isinstance(operation.value.type, VectorType):
         raise trip.kernel.error("an atomic update of a matrix is not lifted to tiles yet")
-    _update(trip, operation.kind.data, value, target, indices, operation.result)
+    _update(operation, trip, operation.kind.data)
 
 
-def _update(
-    trip: Trip,
-    kind: AtomicKind,
-    value: SSAValue,
-    target: SSAValue,
-    indices: Sequence[SSAValue],
-    result: SSAValue,
-) -> None:
-    kernel = trip.kernel
+def _update(operation: memref.AtomicRMWOp | AtomicUpdateOp, trip: Trip, kind: AtomicKind) -> None:
+    kernel, ordering = trip.kernel, ordering_of(operation)
+    value, target, *indices = operation.operands
     memory, positions = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.wide(value))
     block = block_of(trip, memory, positions) if trip.mask is None else None
     if block is None or not _has_all_axes(trip, block):
-        old = _scatter_atomically(trip, kind, tile, elements_of(trip, memory, positions))
+        elements = elements_of(trip, memory, positions)
+        old = _scatter_atomically(trip, kind, tile, elements, ordering)
     else:
-        old = _update_block(trip, kind, tile, block)
-    trip.define(result, old)
+        old = _update_block(trip, kind, tile, block, ordering)
+    trip.define(operation.result, old)
 
 
-def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elements) -> Tile:
+def _scatter_atomically(
+    trip: Trip, kind: AtomicKind, tile: Tile, elements: Elements, ordering: Ordering
+) -> Tile:
     kernel = trip.kernel
     views = part_views(kernel, elements.memory)
     *common, last = elements.indices
@@ -275,8 +267,7 @@ def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elem
                 result_types=[part.type],
                 properties={
                     "kind": kind_attribute(AtomicRMWKind[kind.value]),
-                    "order": MemoryOrderAttr(MemoryOrder.RELAXED),
-                    "scope": MemoryScopeAttr(MemoryScope.DEVICE),
+                    **ordering.properties,
                 },
             )
         ).result
@@ -285,7 +276,9 @@ def _scatter_atomically(trip: Trip, kind: AtomicKind, tile: Tile, elements: Elem
     return Tile(tuple(parts), tile.element, trip.shape)
 
 
-def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Tile:
+def _update_block(
+    trip: Trip, kind: AtomicKind, tile: Tile, block: Block, ordering: Ordering
+) -> Tile:
     kernel, axes = trip.kernel, sorted(block.axes)
     tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
     tile = tiles.transposed(kernel, tile, [axes.index(axis) for axis in block.axes])
@@ -300,6 +293,7 @@ def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Til
                 "kind": AtomicKindAttr(kind),
                 "checked": DenseArrayBase.from_list(i64, checked),
             },
+            attributes=ordering.attributes,
         )
         parts.append(kernel.emit(operation).result)
     old = Tile(tuple(parts), tile.element, tile.shape)
