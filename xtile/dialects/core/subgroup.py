@@ -34,6 +34,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.core.attributes import AtomicKind, ScanKind
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.memory_orders import ordering_of
 
 
 @irdl_attr_definition
@@ -208,6 +209,10 @@ class AtomicUpdateOp(IRDLOperation):
         "$kind (`transpose` $transpose^)? $value `,` $memory `[` $indices `]` `checked` "
         "$checked attr-dict `:` type($value) `,` type($memory) `->` type($result)"
     )
+
+    @override
+    def verify_(self) -> None:
+        ordering_of(self)
 
 
 @op_definition

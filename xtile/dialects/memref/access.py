@@ -39,6 +39,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref.layouts import (
     RANKED_OR_UNRANKED,
     are_compatible,
@@ -170,6 +171,7 @@ def _verify_atomic_rmw(operation: memref.AtomicRMWOp) -> None:
             f"the kind must be below {len(ATOMIC_KINDS)}, got {operation.kind.value.data}"
         )
     verify_indices(operation.indices, operation.memref.type)
+    ordering_of(operation)
     name, type = ATOMIC_KINDS[operation.kind.value.data], operation.value.type
     if name not in _ANY_KINDS and (name in _FLOAT_KINDS) != is_float(type):
         kind = "floats" if name in _FLOAT_KINDS else "integers"
@@ -235,6 +237,7 @@ class GenericAtomicRMWOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
+        ordering_of(self)
         type = self.result.type
         if element_type(self.memref.type) != type:
             raise VerifyException(f"expected a result of the elements' type, got {type}")

@@ -20,8 +20,9 @@ from xtile.semantics.ordering import Order, Token
 from xtile.semantics.sanitizer.disjointness import Disjointness
 from xtile.semantics.sanitizer.memories import AccessedUnits, Memories, Memory
 from xtile.semantics.sanitizer.promises import broken_promises
+from xtile.semantics.sanitizer.releases import Releases
 from xtile.semantics.sanitizer.report import Kind, Report, word_of
-from xtile.semantics.sanitizer.shadow import WORK_GROUP, Shadow, same_numbers
+from xtile.semantics.sanitizer.shadow import WORK_GROUP, Actors, Shadow, same_numbers
 from xtile.semantics.sanitizer.token_order import TokenOrder
 
 
@@ -49,6 +50,10 @@ def sanitize(
     return sanitizer.reports
 
 
+_NOTHING_RELEASED = Releases()
+"""What accesses to local memory tell others."""
+
+
 class Sanitizer:
     """An observer of one launch.
 
@@ -69,6 +74,7 @@ class Sanitizer:
         self._group: Size3 = (0, 0, 0)
         self._group_number = -1
         self._token_order = TokenOrder(self._memories)
+        self._releases = Releases()
         self._global_phase = 0
         self._local_phase = 0
         self._waits: npt.NDArray[np.int64] | None = None
@@ -87,6 +93,7 @@ class Sanitizer:
         self._group = group
         self._group_number += 1
         self._token_order.begin_block()
+        self._releases.begin_group()
         self._waits = None
         self.on_phase()
 
@@ -162,6 +169,7 @@ class Sanitizer:
             if memory is not None:
                 self._shadows.pop(memory, None)
                 self._token_order.forget(memory)
+                self._releases.forget(memory)
 
     def on_access(self, access: Access) -> None:
         """Checks an access's indices, the element's content, and other accesses to it."""
@@ -257,8 +265,12 @@ class Sanitizer:
         threads = access.threads
         if threads is None:
             threads = np.full(len(access.elements), WORK_GROUP)
-        phase = self._local_phase if access.buffer.is_local else self._global_phase
-        found = shadow.conflict(access, accessed, threads, self._group_number, phase)
+        is_local, memory = access.buffer.is_local, self._memories.of(access.buffer)
+        phase = self._local_phase if is_local else self._global_phase
+        threads, group = threads[accessed.positions], self._group_number
+        by = Actors(threads, group, phase, _NOTHING_RELEASED if is_local else self._releases)
+        by.releases.acquire(access, memory, accessed, threads, phase)
+        found = shadow.conflict(access, accessed, by)
         if found is not None:
             at, number = found
             other = access.operation if number < 0 else self._operations[number]
@@ -272,7 +284,9 @@ class Sanitizer:
                 other,
             )
         number = self._number(access.operation)
-        shadow.record(access, accessed, threads, self._group_number, phase, number)
+        shadow.record(access, accessed, by, number)
+        if not is_local:
+            self._releases.record(access, memory, accessed, threads, group, phase)
 
     def on_subview(
         self,

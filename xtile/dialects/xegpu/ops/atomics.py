@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.atomic_kinds import AtomicKind, AtomicRMWKind, kind_of
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.xegpu.constraints import LAYOUT, MASK, TENSOR_DESC, VALUE
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.operation import (
@@ -81,6 +82,7 @@ class AtomicRMWOp(XeGPUOperation):
     @override
     def verify_(self) -> None:
         kind_of(self.kind)
+        ordering_of(self)
         descriptor = self.tensorDesc.type
         values = {"value": self.value.type, "result": self.result.type}
         for name, type in values.items():
