@@ -15,8 +15,10 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation
 
 from xtile.dialects.atomic_kinds import kind_of
+from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp, MapOp, ParallelOp, PrefetchOp, YieldOp
 from xtile.dialects.effects import may_fail
+from xtile.dialects.memory_orders import RELAXED, ordering_of
 from xtile.rewrite.rebuilder import Rule, RuleTable
 from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg.copying import constant, copy
@@ -126,7 +128,17 @@ def _atomic_rmw(operation: memref.AtomicRMWOp, kernel: Kernel) -> None:
             f"{spelling_of(operation)} is done by every work-item here, which is not lifted to "
             "tiles yet; do it in foreach"
         )
-    copy(operation, kernel)
+    ordering = ordering_of(operation)
+    if ordering == RELAXED:
+        copy(operation, kernel)
+        return
+    value, memory, *indices = kernel.values(operation.operands)
+    update = AtomicRMWOp.build(
+        operands=[value, memory, indices, []],
+        result_types=[value.type],
+        properties={"kind": operation.kind, **ordering.properties},
+    )
+    kernel.replace(operation, update)
 
 
 _DONE_AT_ONCE = frozenset(

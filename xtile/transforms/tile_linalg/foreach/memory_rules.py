@@ -25,7 +25,7 @@ from xtile.dialects.core.attributes import (
 )
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
-from xtile.dialects.memory_orders import Ordering, ordering_of
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.complex_memory import part_view, part_views
@@ -242,12 +242,13 @@ def _update(operation: memref.AtomicRMWOp | AtomicUpdateOp, trip: Trip, kind: At
     value, target, *indices = operation.operands
     memory, positions = _accessed(trip, target, indices)
     tile = tiles.complete(kernel, trip.wide(value))
-    block = block_of(trip, memory, positions) if trip.mask is None else None
+    is_plain = trip.mask is None and ordering == RELAXED
+    block = block_of(trip, memory, positions) if is_plain else None
     if block is None or not _has_all_axes(trip, block):
         elements = elements_of(trip, memory, positions)
         old = _scatter_atomically(trip, kind, tile, elements, ordering)
     else:
-        old = _update_block(trip, kind, tile, block, ordering)
+        old = _update_block(trip, kind, tile, block)
     trip.define(operation.result, old)
 
 
@@ -276,9 +277,7 @@ def _scatter_atomically(
     return Tile(tuple(parts), tile.element, trip.shape)
 
 
-def _update_block(
-    trip: Trip, kind: AtomicKind, tile: Tile, block: Block, ordering: Ordering
-) -> Tile:
+def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Tile:
     kernel, axes = trip.kernel, sorted(block.axes)
     tile = tiles.reshaped(kernel, tile, [trip.shape[axis] for axis in axes])
     tile = tiles.transposed(kernel, tile, [axes.index(axis) for axis in block.axes])
@@ -293,7 +292,6 @@ def _update_block(
                 "kind": AtomicKindAttr(kind),
                 "checked": DenseArrayBase.from_list(i64, checked),
             },
-            attributes=ordering.attributes,
         )
         parts.append(kernel.emit(operation).result)
     old = Tile(tuple(parts), tile.element, tile.shape)
