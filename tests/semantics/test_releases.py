@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.seeds import fresh_generator
 from xtile.semantics.sanitizer import Kind, Report, releases, sanitize
 
 ATTRIBUTES = "attributes {subgroup_size=16, work_group_size=[32,2]}"
@@ -283,3 +285,113 @@ def test_overwritten_releases_are_forgotten(check: Check, monkeypatch: pytest.Mo
     assert check(body, expected=27) == []
     broken = body.replace("release", "relaxed")
     assert kinds(check(broken)) == conflicts(LOAD, STORE)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one work-item of one work-group does; a barrier is for all.
+
+    Attributes:
+        what: `load`, `store`, `atomic_load`, `atomic_store`, `atomic_add` or `barrier`.
+        group: The work-group.
+        thread: The work-item.
+        place: The element.
+        order: The order of an atomic access.
+    """
+
+    what: str
+    group: int = 0
+    thread: int = 0
+    place: int = 0
+    order: str = ""
+
+    @property
+    def acquires(self) -> bool:
+        return "acquire" in self.order and self.what != "atomic_store"
+
+    @property
+    def releases(self) -> bool:
+        return "release" in self.order and self.what != "atomic_load"
+
+
+def random_steps(random: np.random.Generator) -> list[Step]:
+    """Steps of three work-groups, each of whose releases follows a barrier."""
+    steps: list[Step] = []
+    for _ in range(int(random.integers(6, 24))):
+        kinds = ("load", "store", "atomic_load", "atomic_store", "atomic_add", "atomic_add")
+        what = str(random.choice(kinds))
+        group, thread, place = (int(random.integers(count)) for count in (3, 2, 2))
+        orders = ("relaxed", "acquire", "release", "acquire_release", "acquire_release")
+        order = str(random.choice(orders)) if what.startswith("atomic") else ""
+        step = Step(what, group, thread, place, order)
+        steps += [Step("barrier"), step] if step.releases else [step]
+        steps += [Step("barrier")] if random.integers(3) == 0 else []
+    return steps
+
+
+def text_of(steps: list[Step]) -> str:
+    """The code of the steps; each store stores another number."""
+    lines: list[str] = []
+    for number, step in enumerate(steps):
+        if step.what == "barrier":
+            lines.append("barrier.global")
+            continue
+        where = f"%{'l' if step.order else 'a'}[%c{step.place}]"
+        what = f"{step.what}.device.{step.order}" if step.order else step.what
+        value = "" if step.what.endswith("load") else f"%v{number}, "
+        result = "" if step.what.endswith("store") else f"%r{number} = "
+        kind = "" if step.what.endswith("store") else " : i32"
+        lines += [
+            f"%t{number} = constant {step.thread} : i32",
+            f"%v{number} = constant {number + 1} : i32",
+            f"%is_thread{number} = equal %id32, %t{number} : bool",
+            f"%acts{number} = and %is_thread{number}, %is_group_{step.group} : bool",
+            f"if %acts{number} {{ {result}{what} {value}{where}{kind} }}",
+        ]
+    return "\n".join(lines)
+
+
+def has_race(steps: list[Step]) -> bool:
+    """Whether two accesses conflict, by what is known to come before each work-item's next one."""
+    seen: list[tuple[Step, int]] = []
+    released: dict[int, frozenset[int]] = {}
+    race = False
+    for group in range(3):
+        known: list[frozenset[int]] = [frozenset(), frozenset()]
+        for step in steps:
+            if step.what == "barrier":
+                known = [known[0] | known[1]] * 2
+                continue
+            if step.group != group:
+                continue
+            before = known[step.thread]
+            if step.acquires:
+                before |= released.get(step.place, frozenset())
+            own = len(seen)
+            if not step.order:
+                race |= any(
+                    step.place == other.place
+                    and "store" in (step.what, other.what)
+                    and number not in before
+                    for other, number in seen
+                    if not other.order
+                )
+            seen.append((step, own))
+            before |= {own}
+            known[step.thread] = before
+            if step.order and step.what != "atomic_load":
+                kept = released.get(step.place, frozenset()) if step.what == "atomic_add" else None
+                told = before if step.releases else frozenset[int]()
+                released[step.place] = told | (kept or frozenset())
+    return race
+
+
+def test_random_orders(check: Check) -> None:
+    """A conflict is reported where there is one, and nowhere else."""
+    random = fresh_generator()
+    races: list[bool] = []
+    for _ in range(60):
+        steps = random_steps(random)
+        races.append(has_race(steps))
+        text = text_of(steps)
+        assert bool(check(text)) == races[-1], text
