@@ -36,7 +36,7 @@ memref.store %x, %A[%i, %j] : memref<?x4xf32>
 %0 = arith.constant 0 : i32
 %1 = arith.constant -0.000000e+00 : f64
 %c0 = arith.constant 0 : index
-%x = memref.atomic_rmw ori %0, %A[%i] : (i32, memref<?xi32>) -> i32
+%x = memref.atomic_rmw ori %0, %A[%i] {core.memory_order = "acquire"} : (i32, memref<?xi32>) -> i32
 %y = memref.atomic_rmw addf %1, %B[] : (f64, memref<f64>) -> f64
 %z = core.atomic_update ori %c0, %C[%i] checked [] : index, memref<8xindex> -> index
 """,
@@ -60,7 +60,7 @@ atomic_store.device.release %x, %A[%i,%i]
 atomic_store %c, %C[]
 """,
         """
-%0 = memref.atomic_rmw assign %x, %A[%i, %i] : (bf16, memref<?x?xbf16, strided<[?, 1]>>) -> bf16
+%0 = memref.atomic_rmw assign %x, %A[%i, %i] {core.memory_order = "release"} : (bf16, memref<?x?xbf16, strided<[?, 1]>>) -> bf16
 %1 = core.atomic_update assign %c, %C[] checked [] : complex<f32>, memref<complex<f32>> -> complex<f32>
 """,
         parameters="%A: memref<bf16x?x?>, %C: memref<c32>, %x: bf16, %c: c32, %i: index",
