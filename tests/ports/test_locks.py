@@ -141,6 +141,53 @@ def test_ports_of_a_sum_by_the_last_agree(tmp_path: Path, language: str) -> None
     assert _port(tmp_path, text, [language], "x parts count sum", 4) == ["agrees"]
 
 
+OF_ALL = """func @add_rows(%x: memref<i32x?>, %sum: memref<i32x?>, %lock: memref<i32x?>)
+    attributes {subgroup_size=16, work_group_size=[32,1]} {
+    %c0 = constant 0 : index
+    %c16 = constant 16 : index
+    %free = constant 0 : i32
+    %taken = constant 1 : i32
+    %group = group_id.x : index
+    %first = mul %group, %c16 : index
+    parallel {
+        %lane = subgroup_local_id : i32
+        %sg = subgroup_linear_id : i32
+        %which = or %lane, %sg : i32
+        %is_first = equal %which, %free : bool
+        if %is_first { %was = atomic_max.device.acquire %taken, %lock[%c0] : i32 }
+    }
+    foreach (%i)=(%c0),(%c16) {
+        %j = add %first, %i : index
+        %a = load %x[%j] : i32
+        %b = load %sum[%i] : i32
+        %c = add %a, %b : i32
+        store %c, %sum[%i]
+    }
+    parallel {
+        %lane = subgroup_local_id : i32
+        %sg = subgroup_linear_id : i32
+        %which = or %lane, %sg : i32
+        %is_first = equal %which, %free : bool
+        if %is_first { atomic_store.device.release %free, %lock[%c0] }
+    }
+}"""
+"""A lock of code for all work-items, between whose parts the language has barriers."""
+
+
+def test_a_lock_around_code_for_all() -> None:
+    """Both sides need a barrier, although the lock is no memory that the code in it accesses."""
+    lanes = xtile.translate(xtile.parse(OF_ALL), "xegpu")
+    arguments = _lock_arguments()
+    text = xtile.to_text(lanes, "mlir")
+    assert _reported(text, arguments, 3) == ""
+    np.testing.assert_array_equal(arguments[1], arguments[0].reshape(3, 16).sum(axis=0))
+    assert text.count("gpu.barrier") == 2
+    relaxed = OF_ALL.replace(".acquire", ".relaxed").replace(".release", ".relaxed")
+    unordered = xtile.to_text(xtile.translate(xtile.parse(relaxed), "xegpu"), "mlir")
+    # Between the two updates of the lock.
+    assert unordered.count("gpu.barrier") == 1
+
+
 def _lanes(text: str) -> str:
     return xtile.to_text(distributed(text, "lane"), "mlir")
 

@@ -21,6 +21,7 @@ from xtile.dialects.effects import leaves_memory, read_operands, written_operand
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.memory_orders import RELAXED, ordering_of
 from xtile.dialects.walk import walk
 from xtile.transforms.distribute.numbers import constant_of
 
@@ -203,6 +204,9 @@ def _of_work_items(operation: Operation) -> Iterable[Access]:
     memories = [value for value in operation.operands if isinstance(value.type, MemRefType)]
     if not memories or _reads_address(operation):
         return
+    if ordering_of(operation).order is not RELAXED.order:
+        # Other work-groups see in this order whatever is done to memory before or after it.
+        yield Access(Space.GLOBAL, Kind.WRITE)
     if isinstance(operation, memref.AtomicRMWOp | AtomicUpdateOp) and _is_addition(operation):
         yield Access(root_of(memories[0]), Kind.ADD)
         return
