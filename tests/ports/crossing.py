@@ -103,6 +103,18 @@ def crossings(kernel: Kernel, targets: Iterable[str], *, field: bool = False) ->
         )
 
 
+def verdict_of_chain(kernel: Kernel, languages: Iterable[str]) -> tuple[str, str]:
+    """The verdict of a port of a port, and its reason; those of the first that is not right."""
+    module = kernel.read()
+    trials, made = trials_of(kernel, module), _Ported(module, "", "nothing was ported")
+    for language in languages:
+        assert made.module is not None
+        made = _ported(trials, made.module, language, field=False)
+        if made.verdict != "right":
+            break
+    return made.verdict, made.reason
+
+
 def trials_of(kernel: Kernel, module: ModuleOp) -> Trials:
     """What ports of a kernel are compared in."""
     if kernel.arguments is None:

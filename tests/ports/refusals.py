@@ -20,20 +20,11 @@ THERE: dict[tuple[str, str], dict[str, str]] = {
     ("xegpu", "random_subgroup_24"): {
         "tensorlang": "the tensor language does not turn a line of a matrix"
     },
-    ("cuda_tile", "attention"): {
-        "tensorlang": (
-            "math.exp2 with core.flush_to_zero cannot be translated to the tensor language"
-        ),
-        "triton": "math.exp2 with core.flush_to_zero cannot be translated to Triton",
-    },
     ("cuda_tile", "quantize_e4m3"): {
         "tensorlang": "parameter %5: the tensor language has no memory of f8E4M3FN"
     },
 }
 """The ports that are refused."""
-
-_LOCAL = "alloca cannot be translated to Triton"
-_FLUSH = "exp2 with core.flush_to_zero cannot be translated to Triton"
 
 BACK: dict[tuple[str, str], dict[str, str]] = {
     ("tensorlang", "example_softmax"): {
@@ -43,8 +34,5 @@ BACK: dict[tuple[str, str], dict[str, str]] = {
             "what it is"
         )
     },
-    ("triton", "attention"): {"tensorlang": _LOCAL, "cuda_tile": _FLUSH},
-    ("triton", "rope"): {"tensorlang": _LOCAL},
-    ("triton", "linear_attention"): {"cuda_tile": _FLUSH},
 }
 """The ports whose way back to the kernel's own language is refused."""

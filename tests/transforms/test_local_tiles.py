@@ -126,6 +126,26 @@ KERNELS = {
         : {_LOCAL} to memref<4x20xf32, strided<[20, 1], offset: 40>, {_SPACE}>
     vector.transfer_write %p, %w[%c2, %c4]
         : vector<32xf32>, memref<4x20xf32, strided<[20, 1], offset: 40>, {_SPACE}>""",
+    "elements behind one, also in the next rows": f"""
+    %i = vector.step : vector<8xindex>
+    %five = arith.constant dense<5> : vector<8xindex>
+    %far = arith.muli %i, %five : vector<8xindex>
+    %bound = vector.broadcast %n : index to vector<8xindex>
+    %m = arith.cmpi ule, %i, %bound : vector<8xindex>
+    %none = arith.constant dense<5.0> : vector<8xf32>
+    %p = vector.gather %t[%c1, %n] [%far], %m, %none
+        : {_LOCAL}, vector<8xindex>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+    %v = memref.reinterpret_cast %t to offset: [0], sizes: [1], strides: [1]
+        : {_LOCAL} to memref<1xf32, strided<[1]>, {_SPACE}>
+    %q = vector.gather %v[%c0] [%far], %m, %none
+        : memref<1xf32, strided<[1]>, {_SPACE}>, vector<8xindex>, vector<8xi1>, vector<8xf32>
+        into vector<8xf32>
+    %both = arith.addf %p, %q : vector<8xf32>
+    vector.scatter %v[%c8] [%far], %m, %both
+        : memref<1xf32, strided<[1]>, {_SPACE}>, vector<8xindex>, vector<8xi1>, vector<8xf32>
+    %narrow = arith.index_cast %far : vector<8xindex> to vector<8xi32>
+    vector.scatter %t[%c2, %c1] [%narrow], %m, %q
+        : {_LOCAL}, vector<8xi32>, vector<8xi1>, vector<8xf32>""",
     "updates": f"""
     %p = vector.transfer_read %x[%c0, %c0], %zero : memref<8x16xf32>, vector<4x8xf32>
     %old = core.atomic_update addf transpose %p, %t[%n, %c2] checked [0]

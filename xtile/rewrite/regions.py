@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    IndexType,
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
+    i8,
     i64,
 )
 from xdsl.dialects.memref import ExtractStridedMetaDataOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
+    PointerAddOp,
     PointerCastOp,
     PointerToIntegerOp,
     PointerType,
 )
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.memref.views import ReinterpretCastOp
-from xtile.rewrite.indices import Index
+from xtile.dialects.shapes import bits_of
+from xtile.rewrite.facts import constant_of
+from xtile.rewrite.indices import ArithBuilder, Index
 from xtile.rewrite.memref_layouts import Layout, row_major
 from xtile.rewrite.rebuilder import Rebuilder
 
@@ -40,7 +48,7 @@ def offset_of(rebuilder: Rebuilder, memory: SSAValue, layout: Layout) -> Index:
 
 
 def view_at(
-    rebuilder: Rebuilder,
+    rebuilder: ArithBuilder,
     address: SSAValue,
     element: Attribute,
     sizes: tuple[Index, ...],
@@ -50,7 +58,7 @@ def view_at(
     type_ = PointerType.to(element)
 
     def emit() -> SSAValue:
-        pointer = rebuilder.emit(_pointer(address, type_)).results[0]
+        pointer = _pointer(rebuilder, address, type_)
         operation = ViewOp.build(
             operands=[pointer, [], _unknown(sizes), _unknown(strides)],
             result_types=[_memref_type(element, 0, sizes, strides, None)],
@@ -66,12 +74,81 @@ def view_at(
     return rebuilder.shared((ViewOp, element, address, *sizes, *strides), operands, emit)
 
 
-def _pointer(address: SSAValue, type_: PointerType) -> Operation:
-    """The pointer of an address, which is that of a parameter if the address is."""
+def _pointer(builder: ArithBuilder, address: SSAValue, type_: PointerType) -> SSAValue:
+    """The pointer of an address: behind that of a parameter if the address is."""
+    base, offsets = _behind(address)
+    if base is None:
+        made = IntegerToPointerOp.build(operands=[address], result_types=[type_])
+        return builder.emit(made).results[0]
+    size = max(1, bits_of(type_.pointee_type) // 8)
+    elements = [_elements(builder, offset, size) for offset in offsets]
+    known = [each for each in elements if each is not None]
+    if len(known) == len(elements):
+        return _moved(builder, _cast(builder, base, type_), known)
+    return _cast(builder, _moved(builder, _cast(builder, base, _BYTE), offsets), type_)
+
+
+_BYTE = PointerType.to(i8)
+
+
+def _cast(builder: ArithBuilder, pointer: SSAValue, type_: PointerType) -> SSAValue:
+    made = PointerCastOp.build(operands=[pointer], result_types=[type_])
+    return builder.emit(made).results[0]
+
+
+def _moved(builder: ArithBuilder, pointer: SSAValue, offsets: Sequence[Index]) -> SSAValue:
+    for offset in offsets:
+        operands = [pointer, builder.as_value(offset)]
+        pointer = builder.emit(
+            PointerAddOp.build(operands=operands, result_types=[pointer.type])
+        ).result
+    return pointer
+
+
+def _behind(address: SSAValue) -> tuple[SSAValue | None, tuple[SSAValue, ...]]:
+    """The one pointer that an address is computed of, and numbers of bytes that are added to it."""
     owner = address.owner
     if isinstance(owner, PointerToIntegerOp):
-        return PointerCastOp.build(operands=[owner.operands[0]], result_types=[type_])
-    return IntegerToPointerOp.build(operands=[address], result_types=[type_])
+        return owner.operands[0], ()
+    if not isinstance(owner, arith.AddiOp):
+        return None, ()
+    (left, behind_left), (right, behind_right) = map(_behind, owner.operands)
+    if left is not None and right is None:
+        return left, (*behind_left, owner.rhs)
+    if right is not None and left is None:
+        return right, (*behind_right, owner.lhs)
+    return None, ()
+
+
+def _elements(builder: ArithBuilder, offset: SSAValue, size: int) -> Index | None:
+    """How many elements of a size some bytes are, if the text tells that they are whole ones."""
+    number, owner = constant_of(offset), offset.owner
+    if number is not None:
+        return None if number % size else number // size
+    if isinstance(owner, IndexCastOp) and _has_all_bits(owner.operands[0]):
+        return _elements(builder, owner.operands[0], size)
+    if isinstance(owner, arith.AddiOp | arith.SubiOp):
+        left, right = (_elements(builder, operand, size) for operand in owner.operands)
+        if left is None or right is None:
+            return None
+        is_sum = isinstance(owner, arith.AddiOp)
+        return builder.add(left, right) if is_sum else builder.subtract(left, right)
+    if isinstance(owner, arith.MuliOp):
+        for factor, other in (owner.operands, reversed(owner.operands)):
+            elements = _elements(builder, factor, size)
+            if elements is not None:
+                return builder.multiply(elements, _index(builder, other))
+    return None
+
+
+def _has_all_bits(value: SSAValue) -> bool:
+    return value.type in (IndexType(), i64)
+
+
+def _index(builder: ArithBuilder, value: SSAValue) -> SSAValue:
+    if value.type == IndexType():
+        return value
+    return builder.pure(lambda given: IndexCastOp(given, IndexType()), value)
 
 
 def reinterpreted(

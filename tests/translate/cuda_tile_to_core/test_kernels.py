@@ -160,3 +160,56 @@ def test_a_part_that_is_not_there_is_an_error() -> None:
     )
     with pytest.raises(DiagnosticError, match="there is no part 2 along dimension 0: a size of 8"):
         raised(text)
+
+
+def test_what_keeps_loads_from_being_repeated_is_no_arithmetic_again() -> None:
+    """A reduction of the only element, of bits, which ports of ours have for the assembler."""
+    text = module(
+        "%p: tile<ptr<f32>>, %q: tile<ptr<f32>>",
+        f"""
+        {pointers("pp", "p", 4, "f32")}
+        {pointers("qq", "q", 4, "f32")}
+        %x, %t = load_ptr_tko weak %pp : tile<4xptr<f32>> -> tile<4xf32>, token
+        %bits = bitcast %x : tile<4xf32> -> tile<4xi32>
+        %column = reshape %bits : tile<4xi32> -> tile<4x1xi32>
+        %same = reduce %column dim=1 identities=[0 : i32] : tile<4x1xi32> -> tile<4xi32>
+        (%a: tile<i32>, %b: tile<i32>) {{
+          %c = ori %a, %b : tile<i32>
+          yield %c : tile<i32>
+        }}
+        %y = bitcast %same : tile<4xi32> -> tile<4xf32>
+        %u = store_ptr_tko weak %qq, %y : tile<4xptr<f32>>, tile<4xf32> -> token
+        """,
+    )
+    core = xtile.to_text(raised(text), "mlir")
+    assert "core.scatter_store %x, %qq" in core
+    assert "core.reduce" not in core
+    x = np.array([np.nan, -0.0, 1e-40, 2.5], np.float32)
+    for port in (core, xtile.translate(text, "tensorlang")):
+        y = np.full(4, 7.0, np.float32)
+        xtile.run(port, [x, y], grid=1)
+        np.testing.assert_array_equal(y.view(np.uint32), x.view(np.uint32))
+
+
+@pytest.mark.parametrize(
+    ("combination", "identity", "size"), [("ori", 1, 1), ("ori", 0, 2), ("andi", 0, 1)]
+)
+def test_other_reductions_stay(combination: str, identity: int, size: int) -> None:
+    count = 4 // size
+    text = module(
+        "%p: tile<ptr<i32>>, %q: tile<ptr<i32>>",
+        f"""
+        {pointers("pp", "p", 4, "i32")}
+        {pointers("qq", "q", count, "i32")}
+        %x, %t = load_ptr_tko weak %pp : tile<4xptr<i32>> -> tile<4xi32>, token
+        %rows = reshape %x : tile<4xi32> -> tile<{count}x{size}xi32>
+        %y = reduce %rows dim=1 identities=[{identity} : i32]
+            : tile<{count}x{size}xi32> -> tile<{count}xi32>
+        (%a: tile<i32>, %b: tile<i32>) {{
+          %c = {combination} %a, %b : tile<i32>
+          yield %c : tile<i32>
+        }}
+        %u = store_ptr_tko weak %qq, %y : tile<{count}xptr<i32>>, tile<{count}xi32> -> token
+        """,
+    )
+    assert "core.reduce" in xtile.to_text(raised(text), "mlir")

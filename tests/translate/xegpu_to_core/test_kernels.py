@@ -12,6 +12,7 @@ import xtile
 from tests.seeds import fresh_generator
 from tests.semantics.xegpu.kernels import random_array, undefined
 from tests.translate.xegpu_to_core.raised import check, compare, kernel, printed, raised, results
+from xtile.text.diagnostics import DiagnosticError
 
 SUBGROUPS = {
     "subgroup": ("%id = gpu.subgroup_id : index", "known_block_size = array<i32: 64, 1, 1>"),
@@ -414,3 +415,56 @@ def test_products_of_work_groups(target: str) -> None:
     else:
         xtile.run(xtile.translate(text, "cuda_tile", chip="sm_90"), [a, b, c])
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=0, atol=1e-3)
+
+
+_POINTERS = """core.signature = {language = "triton", parameters = [
+    {becomes = ["pointer"], name = "x", type = "!tt.ptr<f32>"},
+    {becomes = ["pointer"], name = "y", type = "!tt.ptr<f32>"},
+    {becomes = ["value"], name = "n", type = "i64"}]}, known_block_size = array<i32: 16, 1, 1>,
+    xegpu.level = "work-group\""""
+
+_WHOLE = "#xegpu.layout<sg_layout = [1], sg_data = [32]>"
+
+_DESCRIPTOR = (
+    f"!xegpu.tensor_desc<32xf32, #xegpu.block_tdesc_attr<boundary_check = false>, {_WHOLE}>"
+)
+
+
+def _behind(size: int) -> str:
+    """Copies 32 elements that lie n times so many bytes and three elements behind a pointer."""
+    return kernel(
+        "%x: i64, %y: i64, %n: i64",
+        f"""%size = arith.constant {size} : i64
+        %three = arith.constant 12 : i64
+        %moved = arith.muli %n, %size : i64
+        %at = arith.addi %x, %moved : i64
+        %from = arith.addi %three, %at : i64
+        %tx = xegpu.create_nd_tdesc %from, shape : [32], strides : [1] : i64 -> {_DESCRIPTOR}
+        %v = xegpu.load_nd %tx[0] <{{layout = {_WHOLE}}}> : {_DESCRIPTOR} -> vector<32xf32>
+        %ty = xegpu.create_nd_tdesc %y, shape : [32], strides : [1] : i64 -> {_DESCRIPTOR}
+        xegpu.store_nd %v, %ty[0] <{{layout = {_WHOLE}}}> : vector<32xf32>, {_DESCRIPTOR}""",
+        attributes=_POINTERS,
+    )
+
+
+@pytest.mark.parametrize(("size", "type"), [(4, "f32"), (1, "i8")])
+def test_addresses_are_pointers_to_elements_where_they_are_whole_ones(size: int, type: str) -> None:
+    text = _behind(size)
+    core = printed(raised(text))
+    assert f"%x: !core.ptr<{type}>, %y: !core.ptr<f32>, %n: i64" in core
+    assert "integer_to_pointer" not in core
+    x = fresh_generator().standard_normal(64).astype(np.float32)
+    for port in (text, xtile.translate(text, "triton")):
+        y = np.full(32, np.nan, np.float32)
+        xtile.run(port, [x, y, 20 // size], grid=1)
+        np.testing.assert_array_equal(y, x[8:40])
+
+
+def test_ports_with_pointers_become_the_tensor_language() -> None:
+    y, x = np.full(32, np.nan, np.float32), fresh_generator().standard_normal(64)
+    port = xtile.translate(_behind(4), "tensorlang")
+    assert "%x: memref<f32x?>" in xtile.to_text(port, "tensorlang")
+    xtile.run(port, [x.astype(np.float32), y, 5], grid=1)
+    np.testing.assert_array_equal(y, x.astype(np.float32)[8:40])
+    with pytest.raises(DiagnosticError, match="does not take memory of i8 for memory of f32"):
+        xtile.translate(_behind(1), "tensorlang")

@@ -23,6 +23,7 @@ from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
@@ -136,6 +137,8 @@ def _is_use_understood(user: Operation, operand: int) -> bool:
         return is_memory and None not in along
     if isinstance(user, GatherLoadOp | ScatterStoreOp):
         return user.order is None
+    if isinstance(user, GatherOp | ScatterOp):
+        return operand == 0
     if isinstance(user, AtomicRMWOp | AtomicUpdateOp):
         return operand == 1
     return isinstance(user, memref.LoadOp) or (isinstance(user, memref.StoreOp) and operand == 1)

@@ -89,11 +89,20 @@ def access_of(
     shape: Sequence[int],
     mask: SSAValue | None = None,
 ) -> Access:
+    """The accessed elements of a view, at indices of the source."""
+    return access_at(kernel, view, kernel.values(indices), shape, mask)
+
+
+def access_at(
+    kernel: TileEmitter,
+    view: View,
+    indices: Sequence[SSAValue],
+    shape: Sequence[int],
+    mask: SSAValue | None = None,
+) -> Access:
     """The accessed elements of a view."""
     at = list[Index](view.offsets)
-    for index, dimension, factor in zip(
-        kernel.values(indices), view.kept, view.factors, strict=True
-    ):
+    for index, dimension, factor in zip(indices, view.kept, view.factors, strict=True):
         at[dimension] = _sum(kernel, at[dimension], _multiple(kernel, index, factor))
     return Access(view.memory, tuple(shape), tuple(map(_folded, at)), mask, view.wraps)
 

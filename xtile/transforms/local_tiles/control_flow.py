@@ -15,6 +15,7 @@ from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.effects import written_operands
 from xtile.dialects.scf.loops import ForOp
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import copy
@@ -29,6 +30,8 @@ _ACCESSES = (
     memref.StoreOp,
     GatherLoadOp,
     ScatterStoreOp,
+    GatherOp,
+    ScatterOp,
     AtomicRMWOp,
     AtomicUpdateOp,
     TransferReadOp,

@@ -7,20 +7,29 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_lists
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.transforms.local_tiles import control_flow
-from xtile.transforms.local_tiles.accesses import View, access_of, access_of_box, access_of_transfer
+from xtile.transforms.local_tiles.accesses import (
+    Access,
+    View,
+    access_at,
+    access_of,
+    access_of_box,
+    access_of_transfer,
+    indices_in,
+)
 from xtile.transforms.local_tiles.tiles import Promotion
 
 
@@ -151,6 +160,39 @@ def _scatter(operation: ScatterStoreOp, promotion: Promotion) -> None:
     promotion.write(access, value)
 
 
+def _gather_line(operation: GatherOp, promotion: Promotion) -> None:
+    """Elements behind one along the last dimension, which may go on in the next row."""
+    view = promotion.view_of(operation.base)
+    if view is None:
+        copy(operation, promotion)
+        return
+    access = _access_behind(operation, promotion, view)
+    assert access.mask is not None
+    value, others = promotion.read(access), promotion.value(operation.pass_thru)
+    promotion.define(operation.result, promotion.selected(access.mask, value, others))
+
+
+def _scatter_line(operation: ScatterOp, promotion: Promotion) -> None:
+    view = promotion.view_of(operation.base)
+    if view is None:
+        copy(operation, promotion)
+        return
+    access = _access_behind(operation, promotion, view)
+    promotion.write(access, promotion.value(operation.valueToStore))
+
+
+def _access_behind(operation: GatherOp | ScatterOp, promotion: Promotion, view: View) -> Access:
+    mask, positions = promotion.value(operation.mask), promotion.value(operation.indices)
+    shape = shape_of(positions.type)
+    *outer, last = promotion.values(operation.offsets)
+    positions = indices_in(promotion, positions, shape)
+    behind = promotion.compute(
+        arith.AddiOp, [positions, promotion.spread(last, shape)], positions.type
+    )
+    access = access_at(promotion, view, [*outer, behind], shape, mask)
+    return replace(access, wraps=len(access.indices) > 1)
+
+
 def _load(operation: memref.LoadOp, promotion: Promotion) -> None:
     view = promotion.view_of(operation.memref)
     if view is None:
@@ -220,6 +262,8 @@ RULES: Mapping[str, Any] = {
     AtomicRMWOp.name: _rmw,
     AtomicUpdateOp.name: _update,
     GatherLoadOp.name: _gather,
+    GatherOp.name: _gather_line,
+    ScatterOp.name: _scatter_line,
     ScatterStoreOp.name: _scatter,
     memref.AllocaOp.name: _alloca,
     memref.DimOp.name: _size,

@@ -10,6 +10,7 @@ from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.rewrite.kernels import DEVICE_CODE
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of, with_body
+from xtile.transforms.compose_flush import compose_flush
 from xtile.translate.core_to_tensorlang.lowering import Lowering
 from xtile.translate.core_to_tensorlang.rules import RULES
 from xtile.translate.core_to_tensorlang.tf32 import multiply_in_f32
@@ -29,7 +30,7 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     Raises:
         DiagnosticError: Something has no counterpart; the reasons are in docs/core-form-targets.md.
     """
-    module = multiply_in_f32(module, diagnostics)
+    module = compose_flush(multiply_in_f32(module, diagnostics))
     lowering = Lowering(RULES[Level.BLOCK], source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):

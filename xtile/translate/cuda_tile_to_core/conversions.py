@@ -45,8 +45,9 @@ from xtile.dialects.cuda_tile.types import element_bits
 from xtile.dialects.number_attributes import NARROW_FLOATS, SATURATE_ATTRIBUTE
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.shapes import BitCastOp
+from xtile.dialects.vector.shapes import BitCastOp, ShapeCastOp
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.cuda_tile_to_core.arithmetic import is_signed, overflow_of
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
@@ -167,9 +168,20 @@ def _bitcast(operation: Operation, raising: Raising) -> None:
     value = raising.value(operation.operands[0])
     (result,) = operation.results
     type_ = raising.type(result.type)
-    if type_ != value.type:
+    original = _original(value)
+    if value_type(original.type) == value_type(type_):
+        value = raising.reshape(original, shape_of(type_))
+    elif type_ != value.type:
         value = raising.compute(arith.BitcastOp, [value], type_)
     raising.define(result, value)
+
+
+def _original(bits: SSAValue) -> SSAValue:
+    """The numbers whose bits some are, in any shape; the bits themselves if they are of none."""
+    value = bits
+    while isinstance(value.owner, ShapeCastOp):
+        value = value.owner.source
+    return value.owner.input if isinstance(value.owner, arith.BitcastOp) else bits
 
 
 # --- the bytes of a row ---

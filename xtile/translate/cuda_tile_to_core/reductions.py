@@ -7,23 +7,27 @@ docs/core-form.md, "Reductions and scans".
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
+    IntAttr,
     IntegerAttr,
     UnitAttr,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Region
+from xdsl.ir import Attribute, Block, Operation, Region
 
 from xtile.dialects.arith.casts import ExtSIOp, ExtUIOp
 from xtile.dialects.core.reductions import ReduceOp, ScanOp
 from xtile.dialects.core.scaled_products import ScaledContractOp
 from xtile.dialects.core.subgroup import YieldOp
+from xtile.dialects.cuda_tile.ops.bitwise import OrIOp
 from xtile.dialects.cuda_tile.ops.matrix_multiply import MmaFOp, MmaFScaledOp, MmaIOp
 from xtile.dialects.cuda_tile.ops.reductions import ReduceOp as TileReduceOp
 from xtile.dialects.cuda_tile.ops.reductions import ScanOp as TileScanOp
+from xtile.dialects.cuda_tile.types import tile_type
 from xtile.dialects.shapes import with_element
 from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.rewrite.rebuilder import Rule
+from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.cuda_tile_to_core.arithmetic import is_signed
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
@@ -87,6 +91,10 @@ def _properties(operation: TileReduceOp | TileScanOp) -> dict[str, Attribute]:
 
 def _reduce(operation: TileReduceOp, raising: Raising) -> None:
     """Of each pair of arguments the first one is for the later element."""
+    if _changes_nothing(operation):
+        (source,), (result,) = raising.values(operation.sources), operation.results
+        raising.define(result, raising.reshape(source, shape_of(raising.type(result.type))))
+        return
     made = ReduceOp.build(
         operands=[raising.values(operation.sources)],
         result_types=[raising.types(operation.results)],
@@ -94,6 +102,21 @@ def _reduce(operation: TileReduceOp, raising: Raising) -> None:
         regions=[_body(operation, raising, later=0)],
     )
     raising.replace(operation, made)
+
+
+def _changes_nothing(operation: TileReduceOp) -> bool:
+    """Whether a reduction gives the only element along its dimension, as ports of ours have some.
+
+    They keep the assembler from reading memory twice (`transforms/read_once.py`).
+    """
+    match list(operation.body.block.ops), list(operation.identities):
+        case [OrIOp() as combination, Operation()], [IntegerAttr(value=IntAttr(data=0))]:
+            is_of_pair = set(combination.operands) == set(operation.body.block.args)
+            return (
+                is_of_pair and tile_type(operation.sources[0]).get_shape()[operation.dimension] == 1
+            )
+        case _:
+            return False
 
 
 def _scan(operation: TileScanOp, raising: Raising) -> None:

@@ -15,6 +15,7 @@ from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.transforms.compose_flush import compose_flush
 from xtile.transforms.compose_narrow import compose_narrow
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.tiles_to_xegpu import (
@@ -71,7 +72,9 @@ def translate_module(
 
 def lowered(module: ModuleOp, lowering: Lowering) -> ModuleOp:
     """A module whose device code is lowered to XeGPU, without what nobody uses any more."""
-    result = with_device_code_rebuilt(compose_narrow(split_complex(module)), lowering)
+    result = with_device_code_rebuilt(
+        compose_narrow(compose_flush(split_complex(module))), lowering
+    )
     result.attributes["gpu.container_module"] = UnitAttr()
     remove_dead_code(result)
     return result

@@ -31,7 +31,7 @@ from xtile.dialects.core.signature import (
     source_signature,
 )
 from xtile.dialects.core.source_promises import with_promises_of_source
-from xtile.dialects.effects import OF_WORK_ITEMS
+from xtile.dialects.effects import OF_WORK_ITEMS, is_pure
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import (
@@ -164,17 +164,22 @@ def _parameter(raising: Raising, value: SSAValue) -> SSAValue:
 
 
 def _name_elements(block: Block) -> None:
-    """Gives pointers, which XeGPU has as integers, the type of what all accesses through them take."""
+    """Gives pointers, which XeGPU has as integers, the type of the elements that are accessed."""
     for argument in block.args:
         users = [use.operation for use in argument.uses]
         casts = [each for each in users if isinstance(each, PointerCastOp)]
         types = {each.result.type for each in casts}
-        others = [each for each in users if each not in casts]
-        if len(types) != 1 or any(result.first_use for each in others for result in each.results):
+        if len(types) != 1 or any(each not in casts and _is_needed(each) for each in users):
             continue
         typed = Rewriter.replace_value_with_new_type(argument, types.pop())
         for cast in casts:
             Rewriter.replace_op(cast, [], [typed])
+
+
+def _is_needed(operation: Operation) -> bool:
+    """Whether anything depends on an operation, as nothing does on an address that is a pointer."""
+    uses = [use.operation for result in operation.results for use in result.uses]
+    return not is_pure(operation) or any(map(_is_needed, uses))
 
 
 def _check(function: FuncOp, raising: Raising, level: Level) -> None:

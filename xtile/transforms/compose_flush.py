@@ -1,0 +1,61 @@
+"""Subnormal numbers become zeros by comparisons, where operations say that they are zeros.
+
+Source: docs/core-form.md, "Numbers": `core.flush_to_zero`.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation, SSAValue
+
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, flushes
+from xtile.dialects.upstream import value_type
+from xtile.dialects.walk import walk
+from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.rebuilder import RuleTable, again, copy
+from xtile.rewrite.tile_emitter import TileEmitter
+from xtile.text.source import source_of
+
+_SMALLEST_NORMAL = 2.0**-126
+
+
+def compose_flush(module: ModuleOp) -> ModuleOp:
+    """Returns a module without `core.flush_to_zero`: operands and results are compared.
+
+    Everything else stays as it is; without one it is the module itself.
+
+    Args:
+        module: The module; it is not changed.
+    """
+    composer = TileEmitter(
+        RuleTable(otherwise=_compose, keeps_rounding=True), "numbers", source_of(module)
+    )
+    return with_kernels_replaced(
+        module,
+        lambda kernel: any(map(flushes, walk(kernel))),
+        lambda kernel: rebuilt(kernel, composer),
+    )
+
+
+def _compose(operation: Operation, composer: TileEmitter) -> None:
+    if not flushes(operation):
+        copy(operation, composer)
+        return
+    operands = [_flushed(composer, value) for value in composer.values(operation.operands)]
+    made = composer.emit(again(operation, operands))
+    del made.attributes[FLUSH_ATTRIBUTE]
+    for old, new in zip(operation.results, made.results, strict=True):
+        composer.define(old, _flushed(composer, new))
+
+
+def _flushed(composer: TileEmitter, value: SSAValue) -> SSAValue:
+    """An f32, or zero of its sign where it is subnormal; values of other types stay."""
+    if value_type(value.type) != f32:
+        return value
+    smallest, zero = (composer.constant(number, value.type) for number in (_SMALLEST_NORMAL, 0.0))
+    magnitude = composer.compute(math.AbsFOp, [value], value.type)
+    is_subnormal = composer.compare_floats("olt", magnitude, smallest)
+    signed = composer.compute(arith.MulfOp, [value, zero], value.type)
+    return composer.emit(SelectOp(is_subnormal, signed, value)).result
