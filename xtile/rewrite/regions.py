@@ -148,7 +148,11 @@ def _has_all_bits(value: SSAValue) -> bool:
 def _index(builder: ArithBuilder, value: SSAValue) -> SSAValue:
     if value.type == IndexType():
         return value
-    return builder.pure(lambda given: IndexCastOp(given, IndexType()), value)
+    return builder.pure(_as_index, value)
+
+
+def _as_index(value: SSAValue) -> IndexCastOp:
+    return IndexCastOp(value, IndexType())
 
 
 def reinterpreted(
