@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp
 
 import xtile
 from xtile.transforms.compose_flush import compose_flush
@@ -48,7 +49,7 @@ def _pairs() -> list[tuple[np.ndarray, np.ndarray]]:
     return [(left[i : i + 16], right[i : i + 16]) for i in range(0, len(left), 16)]
 
 
-def _results(kernel: object, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _results(kernel: ModuleOp, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     z = np.full(17, 7.0, np.float32)
     xtile.run(kernel, [x, y, z], grid=1)
     return z
@@ -64,8 +65,8 @@ def test_values(name: str, language: str) -> None:
         expected, found = _results(module, x, y), _results(port, x, y)
         np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
         is_number = ~np.isnan(expected)
-        bits = (each[is_number].view(np.uint32) for each in (found, expected))
-        np.testing.assert_array_equal(*bits)
+        given, wanted = (each[is_number].view(np.uint32) for each in (found, expected))
+        np.testing.assert_array_equal(given, wanted)
 
 
 def test_products_are_flushed_before_and_after() -> None:
