@@ -118,6 +118,16 @@ LOCKS: dict[str, tuple[list[str], dict[int, int]]] = {
         ["%was = tt.atomic_cas acquire, gpu, %i, %free, %n : (!tt.ptr<i32>, i32, i32) -> i32"],
         {},
     ),
+    "cas of a number that is computed": (
+        [
+            "%other = math.ctpop %free : i32",
+            "scf.while : () -> () {",
+            "%was = tt.atomic_cas acquire, gpu, %i, %other, %n : (!tt.ptr<i32>, i32, i32) -> i32",
+            "scf.condition(%is)",
+            "} do { scf.yield }",
+        ],
+        {},
+    ),
     "an update of whatever is there": (
         [
             "%first = tt.load %i : !tt.ptr<i32>",

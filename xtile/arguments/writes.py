@@ -143,9 +143,7 @@ _WHILE = frozenset({"cuda_tile.loop", "scf.while"})
 
 def _number(value: SSAValue) -> int | None:
     """The integer that a kernel writes down for all elements of a value."""
-    while isinstance(value.owner, Operation) and is_pure(value.owner) and value.owner.operands:
-        if len(value.owner.operands) > 1:
-            return None
+    while isinstance(value.owner, Operation) and value.owner.name in _SAME_NUMBERS:
         value = value.owner.operands[0]
     if not isinstance(value.owner, Operation):
         return None
@@ -153,6 +151,25 @@ def _number(value: SSAValue) -> int | None:
     if isinstance(attribute, DenseIntOrFPElementsAttr) and attribute.is_splat():
         return int(attribute.get_values()[0])
     return attribute.value.data if isa(attribute, IntegerAttr) else None
+
+
+_SAME_NUMBERS = frozenset(
+    {
+        "arith.bitcast",
+        "arith.extsi",
+        "arith.index_cast",
+        "cuda_tile.broadcast",
+        "cuda_tile.reshape",
+        "tt.broadcast",
+        "tt.expand_dims",
+        "tt.reshape",
+        "tt.splat",
+        "ttg.convert_layout",
+        "vector.broadcast",
+        "vector.shape_cast",
+    }
+)
+"""Operations whose elements are numbers of their only operand."""
 
 
 def _sources(kernel: Operation) -> _Sources:
