@@ -255,6 +255,18 @@ def test_layouts_of_another_chip_are_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_port_to_triton_has_no_layouts(tmp_path: Path) -> None:
+    kernel = tmp_path / "product.ttgir"
+    kernel.write_text(text_of(xtile.translate(xtile.parse(PRODUCT), "amdg", chip="gfx942"))[0])
+    code, report = ported(tmp_path / "out", str(kernel), "--to", "triton", "--device", "reference")
+    (port,) = report["ports"]
+    assert (code, port["verdict"], port["files"]) == (0, "agrees", ["product.triton.ttir"])
+    text = (tmp_path / "out" / "product.triton.ttir").read_text()
+    assert "tt.dot" in text
+    assert not re.search("ttg|amdg|hip:", text)
+
+
+@pytest.mark.slow
 def test_all_languages_leave_out_the_own_one_and_its_level(tmp_path: Path) -> None:
     kernel = tmp_path / "copy.ttgir"
     kernel.write_text(NVIDIAS)

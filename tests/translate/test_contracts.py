@@ -177,6 +177,7 @@ TAKEN: Mapping[str, set[Form]] = {
     "triton-to-subgroup": {TRITON, AMDG},
     "triton-to-tensorlang": {TRITON, AMDG},
     "triton-to-tile": {TRITON, AMDG},
+    "triton-to-triton": {AMDG},
     "triton-to-xegpu": {TRITON, AMDG},
     "xegpu-rfc-to-llvm22": {*_OF_XEGPU, XEGPU_FUNCTION},
     "xegpu-subgroup-to-core": {XEGPU_SUBGROUP},

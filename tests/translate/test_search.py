@@ -70,6 +70,7 @@ def test_every_route_and_its_steps() -> None:
         "triton -> amdg": "triton-to-amdg",
         "triton amdg -> core": "triton-to-core",
         "triton amdg -> tile": "triton-to-core",
+        "triton amdg -> triton": "triton-to-core core-cleanup tile-to-triton",
         "triton amdg -> subgroup": f"triton-to-core {dealt_out}",
         "triton amdg -> xegpu": "triton-to-core core-cleanup tile-to-xegpu",
         "triton amdg -> lane": "triton-to-core core-cleanup tile-to-lane",

@@ -193,4 +193,4 @@ def _replace_content(module: ModuleOp, new: ModuleOp) -> None:
     module.body.detach_block(module.body.block).erase()
     block = new.body.detach_block(new.body.block)
     module.body.add_block(block)
-    module.attributes.update(new.attributes)
+    module.attributes = new.attributes

@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 
 from xtile.targets import COMPILED_VENDORS, Vendor
 from xtile.translate.contracts import Contract
-from xtile.translate.forms import BESIDE, CORE, FORMS, NO_LEVEL, TRITON, Form
+from xtile.translate.forms import AMDG, BESIDE, CORE, FORMS, NO_LEVEL, TRITON, Form
 from xtile.translate.steps import Step
 
 Way = tuple[Step, ...]
@@ -138,11 +138,14 @@ class Table:
         return []
 
     def goals_of(self, target: str, level: str | None = None) -> list[Form]:
-        """The forms that a language, or one level of it, or a level of the core form has."""
+        """The forms that a language, or one level of it, or a level of the core form has.
+
+        Triton with layouts is a level of its own, and is not what Triton's language means.
+        """
         return [
             form
             for form in self.forms
-            if (target == form.language and level in (None, form.level))
+            if (target == form.language and level in (None, form.level) and form != AMDG)
             or (target == form.level and form.language in (CORE, TRITON.language))
         ]
 

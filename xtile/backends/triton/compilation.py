@@ -227,8 +227,11 @@ def translated(
 
     target = find_target(chip)
     options = RouteOptions(target.name)
-    if own_chip(module) not in (None, target.name) or _lacks_descriptors(module, target.name):
+    own = own_chip(module)
+    if own not in (None, target.name) or _lacks_descriptors(module, target.name):
         module = translate(module, "triton-to-core", options, diagnostics, watcher)
+    elif own is not None:
+        return module
     return translate_to(module, "triton", options, diagnostics, watcher)
 
 
