@@ -287,6 +287,8 @@ class Table:
                 return "name its level"
             if form.is_device_code and form in goals:
                 return "it is there already and has no room for others, so translate them alone"
+            if form in goals:
+                return "it is there already"
             ways = self.shortest_ways(form, takes)
             if not ways:
                 return "no pass makes them of it"
