@@ -11,7 +11,7 @@ import pytest
 import xtile
 from tests.checking.kernels import rows
 from tests.seeds import fresh_seed
-from xtile.checking import Verdict
+from xtile.checking import Verdict, agreement
 from xtile.checking.field import Agreement, agree
 from xtile.checking.outcomes import Outcomes
 from xtile.cli import main
@@ -168,25 +168,45 @@ def test_binaries_do_not_run() -> None:
         xtile.run(EXAMPLES / "matrix_unit.ir", _product(), device="field", binary="k.spv")
 
 
+_WITH_EXP2 = rows().replace(
+    "%changed = math.exp %row",
+    "%l = arith.constant dense<1.44269504> : vector<16xf32>\n"
+    "%scaled = arith.mulf %row, %l : vector<16xf32>\n"
+    "%changed = math.exp2 %scaled",
+)
+
+
 def test_floats_may_be_farther_apart_where_exact_numbers_agree() -> None:
     """What is computed is right then; where it is wrong, the limits stay what they are."""
     sizes: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6, "seed": 1}
-
-    port = rows().replace(
-        "%changed = math.exp %row",
-        "%l = arith.constant dense<1.44269504> : vector<16xf32>\n"
-        "%scaled = arith.mulf %row, %l : vector<16xf32>\n"
-        "%changed = math.exp2 %scaled",
-    )
 
     def limit(port: str, field: bool) -> float:
         found = xtile.check(rows(), port, devices=[], **sizes, field=field).comparisons[0]
         assert found.difference is not None
         return found.difference.limit
 
-    assert limit(port, True) == 4 * limit(port, False) > 0
+    assert limit(_WITH_EXP2, True) == 4 * limit(_WITH_EXP2, False) > 0
     wrong = rows(start="1.0e-6")
     assert limit(wrong, True) == limit(wrong, False) > 0
+
+
+@pytest.mark.slow
+def test_so_they_may_on_devices_where_the_reference_device_is_slow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first launches of devices come before the small ones of the reference device."""
+    monkeypatch.setattr(agreement, "_LONG", -1.0)
+
+    def limits(field: bool) -> list[float]:
+        found = xtile.check(rows(), _WITH_EXP2, devices=["opencl"], field=field, seed=1)
+        assert (found.exact, found.agrees) == ("agrees" if field else None, True)
+        differences = [each.difference for each in found.comparisons if each.device != "field"]
+        assert "opencl" in {each.device for each in found.comparisons}
+        return [each.limit for each in differences if each is not None and each.limit > 0]
+
+    wide, usual = limits(True), limits(False)
+    assert len(wide) == len(usual) > 3
+    assert wide == [4 * limit for limit in usual]
 
 
 def test_the_slack_of_outcomes() -> None:
