@@ -182,6 +182,7 @@ def test_what_files_begin_with() -> None:
         "triton-to-spirv": "ttir",
         "triton-to-subgroup": "ttir",
         "triton-to-tile": "ttir",
+        "triton-to-triton": "ttir",
         "triton-to-xegpu": "ttir",
     }
 
