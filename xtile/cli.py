@@ -122,7 +122,7 @@ def _devices(options: argparse.Namespace, is_process: bool) -> int:
 
 
 def _language_server(options: argparse.Namespace, is_process: bool) -> int:
-    from xtile.language_server.command import run_language_server
+    from xtile.language_server import run_language_server
 
     return run_language_server()
 

@@ -51,10 +51,10 @@ from xtile.text.diagnostics import (
     Diagnostics,
     Severity,
     SourceWarning,
+    error_at,
     words_of,
 )
 from xtile.text.files import source_from_bytes, source_from_path
-from xtile.text.operation_errors import error_at
 from xtile.text.source import Source
 from xtile.universe import XTILE_UNIVERSE
 
@@ -630,7 +630,7 @@ class XtileOptMain(xDSLOptMain):
         if path in (None, "-"):
             write_standard_output(text)
             return
-        from xtile.text.output import write_file
+        from xtile.text.files import write_file
 
         try:
             write_file(path, text)

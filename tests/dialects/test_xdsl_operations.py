@@ -27,8 +27,8 @@ from xtile.dialects.arith.comparisons import CmpIOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.normalisation import give_back, normalise, normalised
 from xtile.dialects.registry import COMPLETED_DIALECTS, make_context
+from xtile.text import EXTENSION_TABLES
 from xtile.text.diagnostics import Diagnostics
-from xtile.text.extension_tables import TABLES
 from xtile.text.extensions import Replacement, Table
 from xtile.text.mlir import read_mlir
 from xtile.text.mlir_printer import MlirPrinter
@@ -188,10 +188,10 @@ gpu.module @kernels {
 
 
 def table(dialect: str) -> Table:
-    return cast(Table, import_module(TABLES[dialect]).OPERATIONS)
+    return cast(Table, import_module(EXTENSION_TABLES[dialect]).OPERATIONS)
 
 
-@pytest.mark.parametrize("dialect", sorted(TABLES))
+@pytest.mark.parametrize("dialect", sorted(EXTENSION_TABLES))
 def test_document_lists_replaced_operations(dialect: str) -> None:
     section = DOCUMENT.read_text().partition(f"## {dialect}\n")[2].partition("\n## ")[0]
     replaced = {kind.name for kind, row in table(dialect).items() if isinstance(row, Replacement)}
@@ -200,7 +200,7 @@ def test_document_lists_replaced_operations(dialect: str) -> None:
     assert listed == replaced
 
 
-@pytest.mark.parametrize("dialect", sorted(TABLES))
+@pytest.mark.parametrize("dialect", sorted(EXTENSION_TABLES))
 def test_dialects_follow_the_tables(dialect: str) -> None:
     operations = {each.name: each for each in COMPLETED_DIALECTS[dialect]().operations}
     for kind, row in table(dialect).items():

@@ -13,6 +13,7 @@ from xtile.targets import (
     AMD,
     COMPILED_VENDORS,
     INTEL,
+    LARGEST_WORK_GROUP,
     NVIDIA,
     VENDORS,
     OptionError,
@@ -21,7 +22,6 @@ from xtile.targets import (
     find_target,
 )
 from xtile.targets.blocks import Action, shapes_of
-from xtile.targets.limits import LARGEST_WORK_GROUP
 from xtile.targets.target import Hints, MatrixUnit, ProductTile, Target
 from xtile.translate.route import ROUTES, Options
 

@@ -8,7 +8,7 @@ from xdsl.ir import ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 
 from tests.text.mlir_text import error_of, printed, read, read_well
-from xtile.text.mlir_alias_names import ALIAS_NAMES
+from xtile.text.mlir_attributes import ALIAS_NAMES
 
 
 def attributes_of(text: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from xtile.arguments.arrays import Output
 from xtile.arguments.copies import is_memory
 from xtile.arguments.groups import Group
 from xtile.checking.module_text import text_of
-from xtile.text.output import write_file
+from xtile.text.files import write_file
 
 if TYPE_CHECKING:
     from xtile.checking.agreement import Counterexample

@@ -1,8 +1,8 @@
 """The dialects of xtile. Import the one you need; importing this package loads none."""
 
-from xtile.text.extension_tables import TABLES
+from xtile.text import EXTENSION_TABLES
 
-TABLES.update(
+EXTENSION_TABLES.update(
     {
         "arith": "xtile.dialects.arith.extensions",
         "cf": "xtile.dialects.cf",

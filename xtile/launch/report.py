@@ -14,7 +14,7 @@ from xtile.arguments.groups import Group
 from xtile.arguments.signature import Parameter
 from xtile.arguments.views import list_text
 from xtile.semantics.values import Array
-from xtile.text.output import write_file
+from xtile.text.files import write_file
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -18,7 +18,7 @@ from xtile.ports.options import key_of, of_kernel
 from xtile.ports.outcome import Outcome, exact_of_routes, read_report, table_of
 from xtile.ports.progress import Progress
 from xtile.targets import OptionError
-from xtile.text.output import write_file
+from xtile.text.files import write_file
 
 if TYPE_CHECKING:
     from xtile.ports.distributed_jobs import DistributedJobs

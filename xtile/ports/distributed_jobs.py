@@ -24,7 +24,7 @@ from distributed import Client, LocalCluster, as_completed
 from xtile.ports.options import key_of, of_kernel, words_of
 from xtile.ports.outcome import Outcome, failed, read_report
 from xtile.ports.report import JSON_NAME
-from xtile.text.output import write_file
+from xtile.text.files import write_file
 
 _CONNECTION_SECONDS = 20
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from xtile.semantics.errors import ExecutionError
-from xtile.targets.limits import LARGEST_WORK_GROUP
+from xtile.targets import LARGEST_WORK_GROUP
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation

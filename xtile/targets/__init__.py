@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xtile.targets.target import Target
 
+LARGEST_WORK_GROUP = 8192
+"""Work-items of a work-group that some chip can have: the CPU. It is for checks without a chip."""
+
 
 class OptionError(ValueError):
     """A chip, a translation or a device is none of those that there are."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from xtile.targets.limits import LARGEST_WORK_GROUP
+from xtile.targets import LARGEST_WORK_GROUP
 from xtile.targets.spellings import COOPERATIVE_MATRIX, FUNCTIONS, FUNCTIONS_AND_VISA
 from xtile.targets.target import (
     BlockAccess,

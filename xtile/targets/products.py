@@ -1,16 +1,30 @@
-"""Which product of a matrix unit computes a product, or why none does."""
+"""Which product of a matrix unit computes a product, or why none does, and its types."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.builtin import FixedBitwidthType, bf16, f16, f32, f64, i8, i16, i32, i64
+
 from xtile.targets.lanes import LaneTarget
-from xtile.targets.target import MatrixUnit
+from xtile.targets.target import MatrixUnit, Number
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
+
+BUILTIN_TYPES: Mapping[Number, FixedBitwidthType] = {
+    "f64": f64,
+    "f32": f32,
+    "f16": f16,
+    "bf16": bf16,
+    "i64": i64,
+    "i32": i32,
+    "i16": i16,
+    "i8": i8,
+}
+"""The types that the tables of chips name and that are xDSL's own."""
 
 _name_of = lru_cache(maxsize=64)(str)
 """The name of a type; printing one takes long."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from xtile.text.source import Source, Span
+from xtile.text.source import Source, Span, source_of, span_of
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
 
 MAXIMUM_MESSAGE_LENGTH = 2000
 """A longer message is cut; it can only come from a huge token or type in the text."""
@@ -128,6 +131,17 @@ class DiagnosticError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(diagnostic.render() for diagnostic in self.diagnostics)
+
+
+def error_at(operation: Operation, message: str) -> DiagnosticError:
+    """An error at an operation, at its place in the source if that is known."""
+    root = operation
+    while (around := root.parent_op()) is not None:
+        root = around
+    source = source_of(root)
+    return DiagnosticError(
+        [Diagnostic(Severity.ERROR, message, source, span_of(operation, source))]
+    )
 
 
 class Diagnostics:

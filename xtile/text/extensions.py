@@ -10,6 +10,8 @@ therefore stands in a table by xDSL's class, which the reader, the printer and t
         arith.TruncFOp: Replacement("xtile.dialects.arith.casts", "TruncFOp"),
     }
 
+Of any class, `GenericFormIf` says where only the generic form can tell all that an operation is.
+
 `docs/xdsl-operations.md` says which operations are xDSL's, and why the others are not.
 """
 
@@ -35,10 +37,10 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import CustomDirective
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import OpTrait
 
+from xtile.text import EXTENSION_TABLES
 from xtile.text.checked_definitions import CheckedDefinition
-from xtile.text.extension_tables import TABLES
-from xtile.text.generic_form import GenericFormIf, needs_generic_form
 
 Verify: TypeAlias = Callable[[Any], None]
 """Raises VerifyException for an operation that is wrong."""
@@ -153,6 +155,46 @@ def generic_elsewhere(kind: type[OperationT]) -> type[OperationT]:
     return kind
 
 
+@dataclass(frozen=True)
+class GenericFormIf(OpTrait):
+    """Prints an operation in MLIR's generic form where its custom form is another one's.
+
+    ```
+    @never_ambiguous
+    @op_definition
+    class LoadOp(IRDLOperation):
+        traits = traits_def(GenericFormIf(reads_as_mask))
+    ```
+
+    Attributes:
+        is_ambiguous: Whether it must be so for an operation.
+    """
+
+    is_ambiguous: Callable[[Operation], bool]
+
+
+def needs_generic_form(operation: Operation) -> bool:
+    """Whether the custom form of an operation would be read as another operation."""
+    traits = operation.get_traits_of_type(GenericFormIf)
+    return any(trait.is_ambiguous(operation) for trait in traits)
+
+
+def never_ambiguous(cls: type[OperationT]) -> type[OperationT]:
+    """Has a printer that knows nothing of `GenericFormIf`, such as xDSL's, stop instead.
+
+    The operation's `print` raises ValueError where its custom form would be another one's.
+    """
+    print_custom_form = cls.print
+
+    def print(self: OperationT, printer: Printer) -> None:
+        if needs_generic_form(self):
+            raise ValueError(f"only the generic form can say what this '{self.name}' is")
+        print_custom_form(self, printer)
+
+    cls.print = print
+    return cls
+
+
 @cache
 def replacement_of(kind: type[Operation]) -> Replacement | None:
     """Returns what says which class of ours there is for a class of xDSL's."""
@@ -178,7 +220,7 @@ def _described(kind: type[Operation]) -> Extension | Replacement | None:
 
 def table_of(kind: type[Operation]) -> Table:
     """Returns what is said of xDSL's operations of the dialect that a class belongs to."""
-    module = TABLES.get(kind.dialect_name())
+    module = EXTENSION_TABLES.get(kind.dialect_name())
     return {} if module is None else cast(Table, import_module(module).OPERATIONS)
 
 

@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     LocationAttr,
+    TupleType,
+    UnitAttr,
     UnregisteredAttr,
     f64,
     i64,
@@ -29,9 +31,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
-from xtile.text.mlir_alias_names import alias_name
 from xtile.text.mlir_attribute_forms import PRINTERS, print_location_contents, print_unregistered
-from xtile.text.mlir_attributes import DistinctAttr
+from xtile.text.mlir_attributes import ALIAS_NAMES, DistinctAttr
 from xtile.text.mlir_numbers import float_text
 
 _MARK = re.compile("\x00(\\d+)\x01")
@@ -108,7 +109,7 @@ class AttributePrinter(Printer):
 
     @override
     def print_attribute(self, attribute: Attribute) -> None:
-        name = alias_name(attribute) if self.has_aliases else None
+        name = _alias_name(attribute) if self.has_aliases else None
         if name is not None:
             self._print_mark(attribute, name)
             return
@@ -255,3 +256,18 @@ def attribute_text(attribute: Attribute) -> str:
     stream = StringIO()
     AttributePrinter(stream=stream, has_aliases=False).print_attribute(attribute)
     return stream.getvalue()
+
+
+_SHORT_TUPLE = 16
+
+
+def _alias_name(attribute: Attribute) -> str | None:
+    """Returns what an alias of an attribute is called, or None if it is printed in full."""
+    name = ALIAS_NAMES.get(type(attribute))
+    if name is None:
+        return None
+    if isinstance(attribute, DistinctAttr) and isinstance(attribute.referenced, UnitAttr):
+        return None
+    if isinstance(attribute, TupleType) and len(attribute.types) <= _SHORT_TUPLE:
+        return None
+    return name

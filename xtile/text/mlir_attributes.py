@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    AffineSetAttr,
     ArrayAttr,
     BytesAttr,
+    CallSiteLoc,
     DenseIntOrFPElementsAttr,
     FileLineColLoc,
+    FusedLoc,
     IntAttr,
+    NameLoc,
     StringAttr,
+    TupleType,
     UnitAttr,
+    UnknownLoc,
 )
 from xdsl.ir import Attribute, BuiltinAttribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
@@ -168,3 +175,26 @@ class SparseElementsAttr(ParametrizedAttribute, BuiltinAttribute):
                 printer.print_attribute(self.values)
         printer.print_string(" : ")
         printer.print_attribute(self.type)
+
+
+ALIAS_NAMES: dict[type[Attribute], str] = {
+    AffineMapAttr: "map",
+    AffineSetAttr: "set",
+    CallSiteLoc: "loc",
+    DistinctAttr: "distinct",
+    FileLineColLoc: "loc",
+    FileLineColRange: "loc",
+    FusedLoc: "loc",
+    NameLoc: "loc",
+    TupleType: "tuple",
+    UnknownLoc: "loc",
+}
+"""What aliases of attributes and types are called, by class, without prefix and number.
+
+A dialect adds its own when it is loaded:
+
+    ALIAS_NAMES[BlockedEncodingAttr] = "blocked"
+
+Source: LLVM 22, the `getAlias` methods of `mlir/lib/IR/BuiltinDialect.cpp` and
+`mlir/include/mlir/IR/BuiltinAttributes.td`.
+"""

@@ -25,7 +25,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from xtile.text.extensions import form_of
 from xtile.text.mlir_attribute_printer import AttributePrinter
-from xtile.text.mlir_value_names import name_values
+from xtile.text.value_names import name_values
 
 DEFAULT_DIALECTS = {
     "builtin.module": "builtin",

@@ -33,7 +33,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.versions import V13_1, Version
-from xtile.text.mlir_alias_names import ALIAS_NAMES
+from xtile.text.mlir_attributes import ALIAS_NAMES
 from xtile.text.parameters import check_parameters
 
 

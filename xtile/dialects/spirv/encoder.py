@@ -22,7 +22,7 @@ from xtile.dialects.spirv.module import FuncOp, ModuleOp
 from xtile.dialects.spirv.requirements import Requirements, capability_number
 from xtile.dialects.spirv.types import VoidType
 from xtile.dialects.spirv.words import MAGIC, ArgumentError, resolve, string_words
-from xtile.text.operation_errors import error_at
+from xtile.text.diagnostics import error_at
 
 GENERATOR = 0
 """The generator's registered number; 0 stands for none."""

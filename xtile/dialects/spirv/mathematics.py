@@ -21,7 +21,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xtile.text.generic_form import GenericFormIf, never_ambiguous
+from xtile.text.extensions import GenericFormIf, never_ambiguous
 
 ARGUMENTS = "arguments"
 """The property of instructions that take more than values."""

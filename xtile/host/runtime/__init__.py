@@ -5,14 +5,11 @@ A program declares those that it calls: `func.func private @printMemrefF32(memre
 
 from __future__ import annotations
 
-from xtile.host.runtime import clock, comparing, filling, printing, products
+from xtile.host.runtime import imex, mlir
 from xtile.host.runtime.function import RuntimeFunction
 
 FUNCTIONS: dict[str, RuntimeFunction] = {
-    **clock.FUNCTIONS,
-    **comparing.FUNCTIONS,
-    **filling.FUNCTIONS,
-    **printing.FUNCTIONS,
-    **products.FUNCTIONS,
+    **imex.FUNCTIONS,
+    **mlir.FUNCTIONS,
 }
 """Each function of the runtime library, by name."""

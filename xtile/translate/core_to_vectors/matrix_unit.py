@@ -24,8 +24,7 @@ from xtile.dialects.core.cooperative_matrix import (
 from xtile.dialects.vector import ContractionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.rewrite.indices import Index
-from xtile.targets.number_types import BUILTIN_TYPES
-from xtile.targets.products import unit_for
+from xtile.targets.products import BUILTIN_TYPES, unit_for
 from xtile.targets.target import MatrixUnit, Number
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Position, Tile

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
 from xtile.targets.lanes import LaneTarget
-from xtile.targets.number_types import BUILTIN_TYPES
+from xtile.targets.products import BUILTIN_TYPES
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.split_complex import split_complex

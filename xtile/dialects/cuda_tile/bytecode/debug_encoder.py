@@ -48,7 +48,7 @@ from xtile.dialects.cuda_tile.debug_info import (
     DISubprogramAttr,
 )
 from xtile.dialects.cuda_tile.versions import Version
-from xtile.text.operation_errors import error_at
+from xtile.text.diagnostics import error_at
 
 OFFSET_SIZE = 4
 NUMBER_SIZE = 8

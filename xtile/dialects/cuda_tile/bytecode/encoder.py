@@ -50,8 +50,7 @@ from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.versions import DEFAULT_VERSION, Version
 from xtile.garbage import without_collections
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
-from xtile.text.operation_errors import error_at
+from xtile.text.diagnostics import DiagnosticError, Diagnostics, error_at
 
 _NO_HINTS = OptimizationHintsAttr(DictionaryAttr({}))
 

@@ -16,7 +16,7 @@ from xtile.dialects.cuda_tile.bytecode.property_codecs import BooleansCodec
 from xtile.dialects.cuda_tile.bytecode.records import TOP_LEVEL, PropertyField, Record, record_of
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
 from xtile.dialects.cuda_tile.operation import CudaTileOperation
-from xtile.text.operation_errors import error_at
+from xtile.text.diagnostics import error_at
 
 _SEGMENTS = AttrSizedOperandSegments.attribute_name
 

@@ -54,7 +54,7 @@ from xtile.dialects.cuda_tile.ops.memory_rules import (
 from xtile.dialects.cuda_tile.types import PointerType, TokenType, tile_type
 from xtile.dialects.cuda_tile.versions import V13_3, V13_4, Version
 from xtile.dialects.definitions import op_definition
-from xtile.text.generic_form import GenericFormIf, never_ambiguous
+from xtile.text.extensions import GenericFormIf, never_ambiguous
 
 
 @op_definition

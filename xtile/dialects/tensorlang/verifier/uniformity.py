@@ -70,7 +70,7 @@ from xtile.dialects.tensorlang.verifier.uniformity_state import (
     origin_of,
     sampled,
 )
-from xtile.targets.limits import LARGEST_WORK_GROUP
+from xtile.targets import LARGEST_WORK_GROUP
 
 _SMALLEST_SUBGROUP = 8
 """A subgroup has at least this many work-items where the function does not say how many."""

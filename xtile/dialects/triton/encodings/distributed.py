@@ -41,7 +41,7 @@ from xtile.dialects.triton.encodings.encoding import (
 from xtile.dialects.triton.versions import V3_8, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LayoutError, LinearLayout
-from xtile.text.mlir_alias_names import ALIAS_NAMES
+from xtile.text.mlir_attributes import ALIAS_NAMES
 
 
 @irdl_attr_definition

@@ -40,7 +40,7 @@ from xtile.dialects.triton.encodings.encoding import (
 from xtile.dialects.triton.versions import V3_4, V3_5, V3_6, V3_7, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LayoutError, LinearLayout
-from xtile.text.mlir_alias_names import ALIAS_NAMES
+from xtile.text.mlir_attributes import ALIAS_NAMES
 
 
 class MatrixUnitEncodingAttr(SharedByBlocks, DistributedEncodingAttr):

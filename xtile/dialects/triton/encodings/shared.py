@@ -49,7 +49,7 @@ from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.versions import V3_5, V3_6, V3_7, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LinearLayout
-from xtile.text.mlir_alias_names import ALIAS_NAMES
+from xtile.text.mlir_attributes import ALIAS_NAMES
 
 
 @irdl_attr_definition

@@ -56,7 +56,7 @@ from xtile.dialects.xegpu.operation import (
 )
 from xtile.dialects.xegpu.rfc.verifier import verify_rfc
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.text.generic_form import GenericFormIf, never_ambiguous
+from xtile.text.extensions import GenericFormIf, never_ambiguous
 
 
 def _has_shape_or_strides_only(operation: Operation) -> bool:

@@ -23,8 +23,7 @@ from xtile.dialects.core.cooperative_matrix import (
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
-from xtile.targets.number_types import BUILTIN_TYPES
-from xtile.targets.products import unit_for
+from xtile.targets.products import BUILTIN_TYPES, unit_for
 from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel

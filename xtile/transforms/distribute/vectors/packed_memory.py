@@ -17,7 +17,7 @@ from xtile.dialects.core.cooperative_matrix import (
 )
 from xtile.rewrite.emitter import AnyMemRef
 from xtile.rewrite.indices import Index
-from xtile.targets.number_types import BUILTIN_TYPES
+from xtile.targets.products import BUILTIN_TYPES
 from xtile.targets.target import MatrixUnit
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.local_memory import local_buffer

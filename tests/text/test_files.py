@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from xtile.text.output import write_file
+from xtile.text.files import write_file
 
 
 def test_text_and_bytes(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
-"""Functions that compare memrefs.
+"""The functions of IMEX's runtime library: what fills and compares memrefs, products as references.
 
-Source: IMEX, `ExecutionEngine/ImexRunnerUtils.cpp`; MLIR (LLVM 22),
-`ExecutionEngine/RunnerUtils.h`.
+Source: IMEX, `ExecutionEngine/ImexRunnerUtils.cpp`.
 """
 
 from __future__ import annotations
@@ -10,22 +9,20 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from xtile.host.runtime.function import ELEMENT_TYPES, Context, RuntimeFunction, unranked
-from xtile.host.runtime.printing import metadata_text
-from xtile.host.runtime.texts import ELEMENT_TEXTS, float_text
+from xtile.host.memory import writable
+from xtile.host.runtime.function import Context, RuntimeFunction, unranked
+from xtile.host.runtime.texts import float_text
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import View
 from xtile.semantics.values import Array
 
+_FLOATS = ("F16", "BF16", "F32")
+
 _ABSOLUTE_TOLERANCE = np.float32(1e-4)
 _RELATIVE_TOLERANCE = np.float32(1e-3)
-
-_VERIFIED = {"F32": 1e-6, "F64": 1e-12}
-"""The relative error up to which floating numbers are equal; all others must be the same."""
-
-_SHOWN_ERRORS = 10
 
 
 def _flat(first: View, second: View) -> tuple[Array, Array]:
@@ -74,63 +71,78 @@ def _print_largest_errors(context: Context, first: View, second: View) -> None:
         )
 
 
-def _verifier(suffix: str) -> Callable[[Context, View, View], np.int64]:
-    """Counts the elements that are wrong, and shows the first ones on standard error."""
-    text = ELEMENT_TEXTS[suffix]
+def _fill(context: Context, view: View, value: Any) -> None:
+    array = writable(view)
+    array[...] = value.astype(array.dtype)
 
-    def run(context: Context, given: View, expected: View) -> np.int64:
-        if _layout(given) != _layout(expected):
-            sys.stderr.write(metadata_text(context, given) + metadata_text(context, expected))
-            return np.int64(-1)
-        one, other = given.array(), expected.array()
-        wrong = np.argwhere(~_are_equal(suffix, one, other))
-        for index in map(tuple, wrong[:_SHOWN_ERRORS]):
-            position = given.element([int(number) for number in index])
-            sys.stderr.write(f"{text(one[index])} != {text(other[index])} offset = {position}\n")
-        return np.int64(len(wrong))
+
+def _fill_with_random(
+    context: Context, view: View, lower: Any, upper: Any, is_integer: Any
+) -> None:
+    """Numbers between two bounds, equally likely; of integers the fraction is cut off."""
+    array = writable(view)
+    numbers = context.generator.uniform(lower, upper, array.shape)
+    if is_integer:
+        numbers = np.trunc(numbers)
+    # As in C++, a number is rounded to f32 first.
+    array[...] = numbers.astype(np.float32).astype(array.dtype)
+
+
+def _gemm(rounded_to: type) -> Callable[[Context, View, View, View], None]:
+    """C + A B with products and sums in f32, rounded once to a type and held as f32."""
+
+    def run(context: Context, a: View, b: View, c: View) -> None:
+        left, right, result = a.array(), b.array(), writable(c)
+        shapes = left.shape, right.shape, result.shape
+        if any(len(shape) != 2 for shape in shapes):
+            raise UnlocatedError(f"expected three matrices, got memrefs of the shapes {shapes}")
+        if (left.shape[0], right.shape[1]) != result.shape or left.shape[1] != right.shape[0]:
+            raise UnlocatedError(f"matrices of the shapes {shapes} do not fit together")
+        with np.errstate(all="ignore"):
+            product = np.matmul(left.astype(np.float32), right.astype(np.float32))
+            result[...] = (result + product).astype(rounded_to).astype(np.float32)
 
     return run
 
 
-def _layout(view: View) -> tuple[Any, ...]:
-    return view.offset, view.shape, view.strides
-
-
-def _are_equal(suffix: str, given: Array, expected: Array) -> Array:
-    if suffix in ("F16", "BF16"):
-        return given.view(np.int16) == expected.view(np.int16)
-    if suffix not in _VERIFIED:
-        return given == expected
-    with np.errstate(all="ignore"):
-        limit = given.dtype.type(_VERIFIED[suffix]) * np.abs(expected)
-        is_near = np.abs(given - expected) <= limit
-    return is_near & np.isfinite(given) & np.isfinite(expected)
-
-
-_CLOSE = ("F16", "BF16", "F32")
-
 FUNCTIONS: dict[str, RuntimeFunction] = {
     **{
         f"allclose{suffix}": RuntimeFunction((unranked(suffix), unranked("F32")), "i1", _is_close)
-        for suffix in _CLOSE
+        for suffix in _FLOATS
     },
     **{
         f"printAllclose{suffix}": RuntimeFunction(
             (unranked(suffix), unranked("F32")), None, _print_is_close
         )
-        for suffix in _CLOSE
+        for suffix in _FLOATS
     },
     **{
         f"printMaxError{suffix}": RuntimeFunction(
             (unranked(suffix), unranked(suffix)), None, _print_largest_errors
         )
-        for suffix in _CLOSE
+        for suffix in _FLOATS
     },
     **{
-        f"verifyMemRef{suffix}": RuntimeFunction(
-            (unranked(suffix), unranked(suffix)), "i64", _verifier(suffix)
+        f"fillResource1D{suffix}": RuntimeFunction((unranked(suffix), "f32"), None, _fill)
+        for suffix in _FLOATS
+    },
+    **{
+        f"fillResource1DRandom{suffix}": RuntimeFunction(
+            (unranked(suffix), "f32", "f32", "i1"), None, _fill_with_random
         )
-        for suffix in ELEMENT_TYPES
+        for suffix in _FLOATS
+    },
+    **{
+        f"gemm{source}{source}{result}": RuntimeFunction(
+            (unranked(source), unranked(source), unranked("F32")), None, _gemm(rounded_to)
+        )
+        for source, result, rounded_to in (
+            ("F16", "F32", np.float32),
+            ("F16", "F16", np.float16),
+            ("BF16", "F32", np.float32),
+            ("BF16", "BF16", ml_dtypes.bfloat16),
+            ("F32", "F32", np.float32),
+        )
     },
 }
 """The functions by name."""

@@ -1,11 +1,13 @@
-"""Functions that print numbers and memrefs.
+"""The functions of MLIR's runtime libraries: clocks, and what prints and verifies memrefs.
 
-Source: MLIR (LLVM 22), `ExecutionEngine/RunnerUtils.h`, `CRunnerUtils.cpp`, `Float16bits.cpp`.
+Source: MLIR (LLVM 22), `ExecutionEngine/RunnerUtils.h`, `RunnerUtils.cpp`, `CRunnerUtils.cpp`,
+`Float16bits.cpp`.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,9 +23,29 @@ from xtile.host.runtime.texts import (
     unsigned_text,
 )
 from xtile.semantics.memory import View, uniform_integers
+from xtile.semantics.values import Array
+
+_VERIFIED = {"F32": 1e-6, "F64": 1e-12}
+"""The relative error up to which floating numbers are equal; all others must be the same."""
+
+_SHOWN_ERRORS = 10
 
 
-def metadata_text(context: Context, view: View) -> str:
+def _seconds(context: Context) -> np.float64:
+    """Seconds since 1970."""
+    return np.float64(time.time())
+
+
+def _nanoseconds(context: Context) -> np.int64:
+    return np.int64(time.time_ns())
+
+
+def _print_flops(context: Context, operations: Any) -> None:
+    """Shows operations for each second."""
+    sys.stderr.write(f"{operations / 1e9:f} GFLOPS\n")
+
+
+def _metadata_text(context: Context, view: View) -> str:
     """Where a memref lies and which elements it has."""
     (offset,) = uniform_integers((view.offset,))
     sizes = ", ".join(map(str, uniform_integers(view.shape)))
@@ -37,14 +59,14 @@ def metadata_text(context: Context, view: View) -> str:
 def _print_memref(kind: str, suffix: str) -> Callable[[Context, View], None]:
     def run(context: Context, view: View) -> None:
         elements = array_text(view.array(), ELEMENT_TEXTS[suffix])
-        sys.stdout.write(f"{kind} {metadata_text(context, view)}")
+        sys.stdout.write(f"{kind} {_metadata_text(context, view)}")
         sys.stdout.write(f" data = \n{elements}\n")
 
     return run
 
 
 def _print_shape(context: Context, view: View) -> None:
-    sys.stdout.write(f"Unranked Memref {metadata_text(context, view)}\n")
+    sys.stdout.write(f"Unranked Memref {_metadata_text(context, view)}\n")
 
 
 def _printer(text: Callable[[Any], str]) -> Callable[[Context, Any], None]:
@@ -66,6 +88,39 @@ def _writer(text: str) -> Callable[[Context], None]:
     return run
 
 
+def _verifier(suffix: str) -> Callable[[Context, View, View], np.int64]:
+    """Counts the elements that are wrong, and shows the first ones on standard error."""
+    text = ELEMENT_TEXTS[suffix]
+
+    def run(context: Context, given: View, expected: View) -> np.int64:
+        if _layout(given) != _layout(expected):
+            sys.stderr.write(_metadata_text(context, given) + _metadata_text(context, expected))
+            return np.int64(-1)
+        one, other = given.array(), expected.array()
+        wrong = np.argwhere(~_are_equal(suffix, one, other))
+        for index in map(tuple, wrong[:_SHOWN_ERRORS]):
+            position = given.element([int(number) for number in index])
+            sys.stderr.write(f"{text(one[index])} != {text(other[index])} offset = {position}\n")
+        return np.int64(len(wrong))
+
+    return run
+
+
+def _layout(view: View) -> tuple[Any, ...]:
+    return view.offset, view.shape, view.strides
+
+
+def _are_equal(suffix: str, given: Array, expected: Array) -> Array:
+    if suffix in ("F16", "BF16"):
+        return given.view(np.int16) == expected.view(np.int16)
+    if suffix not in _VERIFIED:
+        return given == expected
+    with np.errstate(all="ignore"):
+        limit = given.dtype.type(_VERIFIED[suffix]) * np.abs(expected)
+        is_near = np.abs(given - expected) <= limit
+    return is_near & np.isfinite(given) & np.isfinite(expected)
+
+
 _RANKED = {
     "0d": ("F32",),
     "1d": ("I8", "I32", "I64", "Ind", "F32", "F64", "C32", "C64"),
@@ -76,6 +131,9 @@ _RANKED = {
 """For each rank the element types of which memrefs of that rank can be printed."""
 
 FUNCTIONS: dict[str, RuntimeFunction] = {
+    "nanoTime": RuntimeFunction((), "i64", _nanoseconds),
+    "printFlops": RuntimeFunction(("f64",), None, _print_flops),
+    "rtclock": RuntimeFunction((), "f64", _seconds),
     "printBF16": RuntimeFunction(("i16",), None, _printer(_of_bits(ml_dtypes.bfloat16))),
     "printClose": RuntimeFunction((), None, _writer(" )")),
     "printComma": RuntimeFunction((), None, _writer(", ")),
@@ -105,6 +163,12 @@ FUNCTIONS: dict[str, RuntimeFunction] = {
         )
         for rank, suffixes in _RANKED.items()
         for suffix in suffixes
+    },
+    **{
+        f"verifyMemRef{suffix}": RuntimeFunction(
+            (unranked(suffix), unranked(suffix)), "i64", _verifier(suffix)
+        )
+        for suffix in ELEMENT_TYPES
     },
 }
 """The functions by name."""
