@@ -29,9 +29,9 @@ SLOW_MODULES = {
     "xtile.backends.elf": "machine code, which compilers make",
     "xtile.backends.gpu": "devices",
     "xtile.backends.intel": "Intel's compilers and devices",
-    "xtile.backends.limited_process": "other processes",
     "xtile.backends.nvidia": "NVIDIA's compilers and devices",
     "xtile.backends.sidecar": "machine code, which compilers make",
+    "xtile.backends.tools": "other processes",
     "xtile.backends.triton": "Triton's compiler",
 }
 """What a fast test does not use, with what it brings: modules and packages."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import dataclass
 
-from xtile.backends.installed import find_command
+from xtile.backends.tools import find_command
 
 
 @dataclass(frozen=True)

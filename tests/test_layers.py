@@ -27,7 +27,6 @@ LAYERS = (
     "text",
     "layouts",
     "command",
-    "messages",
     "targets",
     "dialects",
     "semantics",

@@ -7,8 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from xtile.backends.build_error import BuildError
-from xtile.backends.limited_process import run_limited
 from xtile.backends.nvidia.tools import find_tool
+from xtile.backends.tools import run_limited
 
 SECONDS = 200
 """The assembler took 23 for a random kernel alone, and over 120 beside other work."""

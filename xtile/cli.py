@@ -92,7 +92,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def _compile(options: argparse.Namespace, is_process: bool) -> int:
-    from xtile.backends.compile_command import run_compile
+    from xtile.backends.compiling import run_compile
 
     return run_compile(options)
 
@@ -140,7 +140,7 @@ def _completion(options: argparse.Namespace, is_process: bool) -> int:
 
 
 def _cache(options: argparse.Namespace, is_process: bool) -> int:
-    from xtile.backends.cache_command import run_cache
+    from xtile.backends.cache import run_cache
 
     return run_cache(options.action)
 

@@ -1,16 +1,18 @@
-"""What the commands of this package share: exit codes, and how they end."""
+"""What the commands of this package share: exit codes, how they end, and what they say."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from xtile.interrupts import EXIT_INTERRUPTED, Interrupts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from xtile.text.diagnostics import Diagnostic
 
 EXIT_OK = 0
 EXIT_INPUT_WRONG = 1
@@ -19,6 +21,9 @@ EXIT_TOOL_FAILED = 3
 
 TRACE_VARIABLE = "XTILE_TRACE"
 """The environment variable that, if set, lets an internal error show its Python trace."""
+
+JSON_VERSION = 1
+"""The version of the objects; keys may be added without another version."""
 
 _FILE_WIDTH = 200
 """Columns of a table that goes to a file or a pipe."""
@@ -154,6 +159,53 @@ def is_colored(choice: str) -> bool:
     if choice == "auto":
         return sys.stderr.isatty() and "NO_COLOR" not in os.environ
     return choice == "always"
+
+
+class Messages:
+    """What one command says until it ends: on standard error, or one object of JSON.
+
+    Args:
+        name: The command, in front of errors that are about no text.
+        as_json: Whether all goes into one object, which is printed at the end.
+    """
+
+    def __init__(self, *, as_json: bool, name: str = "xtile") -> None:
+        self.as_json = as_json
+        self._name = name
+        self._diagnostics: list[Diagnostic] = []
+
+    def show(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Shows diagnostics."""
+        if self.as_json:
+            self._diagnostics += diagnostics
+            return
+        colored = is_colored("auto")
+        for diagnostic in diagnostics:
+            sys.stderr.write(diagnostic.render(colored) + "\n")
+
+    def fail(self, message: str, code: int) -> int:
+        """Shows an error that is about no text, and ends; returns the exit code."""
+        if not self.as_json:
+            sys.stderr.write(f"{self._name}: error: {message}\n")
+        return self.end(code, {"error": message})
+
+    def end(self, code: int, words: Mapping[str, Any] | None = None) -> int:
+        """Prints the object, if there is to be one; returns the exit code."""
+        if self.as_json:
+            import json
+
+            from xtile.text.diagnostics import words_of
+
+            diagnostics = [words_of(each) for each in self._diagnostics]
+            content = {
+                "version": JSON_VERSION,
+                "exit_code": code,
+                "error": None,
+                "diagnostics": diagnostics,
+                **(words or {}),
+            }
+            write_standard_output(json.dumps(content, indent=1) + "\n")
+        return code
 
 
 def _discard_standard_streams() -> None:

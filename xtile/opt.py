@@ -10,9 +10,8 @@ import warnings
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from io import StringIO
-from typing import IO, TYPE_CHECKING, NoReturn, cast
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 from xdsl.dialects.builtin import ModuleOp
@@ -341,17 +340,10 @@ class XtileOptMain(xDSLOptMain):
         """
         if self.args.triton_version is None:
             return None
-        from xtile.dialects.triton.adapt import adapt
-        from xtile.dialects.triton.printer import TritonPrinter
+        from xtile.dialects.triton.adapt import printer_for
         from xtile.dialects.triton.versions import parse_release
 
-        release, diagnostics = parse_release(self.args.triton_version), Diagnostics()
-        adapt(module, release, diagnostics)
-        if diagnostics.has_errors:
-            raise DiagnosticError(diagnostics.sorted())
-        for remark in diagnostics:
-            self._diagnostics.add(remark)
-        return cast("type[MlirPrinter]", partial(TritonPrinter, release=release))
+        return printer_for(module, parse_release(self.args.triton_version), self._diagnostics)
 
     def _xegpu_printer(self, module: ModuleOp) -> type[MlirPrinter] | None:
         """Prepares a module for the form of XeGPU that is asked for, and returns what prints it.

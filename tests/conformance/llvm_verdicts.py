@@ -20,7 +20,7 @@ from pathlib import Path
 from xdsl.context import Context
 
 from tests.conformance.llvm_reasons import REASONS
-from xtile.backends.installed import find_command
+from xtile.backends.tools import find_command
 from xtile.dialects.languages import mlir_parser_for
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module

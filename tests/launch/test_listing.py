@@ -12,10 +12,9 @@ import pytest
 from tests.backends.nvidia.fake_driver import FakeApi, FakeGpu, installed
 from xtile.backends.intel.opencl import setup as opencl_setup
 from xtile.backends.intel.opencl.setup import available_devices
-from xtile.backends.nvidia import setup as cuda_setup
-from xtile.backends.nvidia import tools
 from xtile.cli import main
 from xtile.launch import DeviceError, listing
+from xtile.launch import missing as what_is_missing
 from xtile.targets import LAUNCHED_VENDORS
 
 
@@ -85,7 +84,7 @@ def test_every_chip_is_listed(lines: Any) -> None:
 def test_nothing_is_wider_than_80_columns(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(map(len, lines())) <= 80
     without(monkeypatch, *opencl_setup.PACKAGES)
-    monkeypatch.setattr(tools, "find_tileiras", no_assembler)
+    monkeypatch.setattr(what_is_missing, "find_tileiras", no_assembler)
     found = lines()
     assert max(map(len, found)) <= 80
     assert found[found.index("no OpenCL device for the CPU:") + 1] == (
@@ -102,7 +101,7 @@ def test_what_chips_need(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         "to run on Intel's GPUs: a GPU, apt-get install intel-opencl-icd",
     ]
     assert lines()[-4:] == to_run
-    monkeypatch.setattr(tools, "find_tileiras", no_assembler)
+    monkeypatch.setattr(what_is_missing, "find_tileiras", no_assembler)
     found = lines()
     assert found[-5:] == [
         "to compile for NVIDIA's chips: pip install 'xtile[nvidia]'",
@@ -203,7 +202,7 @@ def test_gpus(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_gpu_without_an_assembler(lines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "find_tileiras", no_assembler)
+    monkeypatch.setattr(what_is_missing, "find_tileiras", no_assembler)
     with installed(monkeypatch, FakeApi()):
         assert "only compiled kernels run on NVIDIA's GPU: it is not here; add it" in lines()
 
@@ -221,9 +220,9 @@ def test_a_gpu_without_an_assembler(lines: Any, monkeypatch: pytest.MonkeyPatch)
 def test_what_is_missing_for_a_gpu(
     lines: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, spec: object, advice: str
 ) -> None:
-    monkeypatch.setattr(cuda_setup, "find_spec", lambda name: spec)  # pyright: ignore
-    monkeypatch.setattr(cuda_setup, "_PCI_DEVICES", tmp_path)
-    monkeypatch.setattr(cuda_setup, "_DRIVER", tmp_path / "none")
+    monkeypatch.setattr(what_is_missing, "find_spec", lambda name: spec)  # pyright: ignore
+    monkeypatch.setattr(what_is_missing, "_PCI_DEVICES", tmp_path)
+    monkeypatch.setattr(what_is_missing, "_NVIDIA_MODULE", tmp_path / "none")
     monkeypatch.setattr(listing, "available_gpus", lambda: ())
     assert not any("for NVIDIA's GPU" in line for line in lines())
     for position, vendor, kind in (("0", "0x10de", "0x040300"), ("1", "0x8086", "0x030000")):

@@ -12,8 +12,8 @@ import xtile
 from tests.arguments.test_binding import bind_one
 from tests.backends.nvidia.gpu_arrays import Interface
 from tests.seeds import fresh_generator
+from xtile.arguments.arrays import settled_strides
 from xtile.arguments.memory_types import MemoryType
-from xtile.arguments.strides import settled_strides
 from xtile.arguments.words import bind_words
 from xtile.launch import DeviceArray
 from xtile.semantics.upstream.numbers import number_of

@@ -156,7 +156,7 @@ def test_mlir_opt_reads_what_says_so() -> None:
 
 def test_the_sidecar_of_a_port() -> None:
     """It is the one of the source: what became of the parameters follows from their types."""
-    from xtile.arguments.signature_words import signature_words
+    from xtile.arguments.signature import signature_words
 
     of_port, of_source = (
         json.dumps(signature_words(signatures_of(module)["k"]))

@@ -29,7 +29,7 @@ import numpy as np
 from tests.triton_releases.folders import folders, newest
 from tests.triton_releases.source import Source
 from xtile.backends.cache import Cache
-from xtile.backends.limited_process import signal_name
+from xtile.backends.tools import signal_name
 
 SECONDS = 30
 """Time of the processor that a question may take; kernels of the corpus take less than one."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from xdsl.dialects.builtin import i32, i64
 
-from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.arrays import Output, as_array, element_strides, settled_strides
 from xtile.arguments.cutile_signature import (
     ArrayArgument,
     Dimension,
@@ -31,7 +31,6 @@ from xtile.arguments.gpu_arrays import gpu_array_of
 from xtile.arguments.groups import Group
 from xtile.arguments.memory_types import scalar_type_of
 from xtile.arguments.signature import Parameter, Signature
-from xtile.arguments.strides import settled_strides
 from xtile.arguments.views import list_text
 
 _Layout: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...]]"

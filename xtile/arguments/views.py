@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Attribute
 
-from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.arrays import Output, as_array, element_strides, settled_strides
 from xtile.arguments.device_memory import (
     DeviceArray,
     DeviceView,
@@ -23,7 +23,6 @@ from xtile.arguments.device_memory import (
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.gpu_arrays import GpuArray
 from xtile.arguments.memory_types import DYNAMIC, MemoryType, integers_of
-from xtile.arguments.strides import settled_strides
 from xtile.semantics.values import Array
 
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xtile.arguments.arrays import Output, as_array, element_strides
+from xtile.arguments.arrays import Output, as_array, element_strides, settled_strides
 from xtile.arguments.device_memory import DeviceView
 from xtile.arguments.errors import ArgumentError, describe_value
 from xtile.arguments.gpu_arrays import gpu_array_of
 from xtile.arguments.groups import Group
 from xtile.arguments.memory_types import MemoryType
-from xtile.arguments.strides import settled_strides
 from xtile.arguments.views import View, check_shape, flat_memory, list_text
 
 _BITS = 64

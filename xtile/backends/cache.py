@@ -3,7 +3,7 @@
 An entry is one file: a line that names the format, a checksum of the rest, and a header in JSON
 that is followed by bytes. A file appears in one step, so that processes can share the directory
 without waiting for each other; what cannot be read is as if it were not there. When the entries
-exceed a limit, those go that were not used for the longest time.
+exceed a limit, those go that were not used for the longest time. `xtile cache` shows what is there.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from xtile import __version__
+from xtile.command import EXIT_OK, write_standard_output
 
 DIRECTORY_VARIABLE = "XTILE_CACHE_DIR"
 """The environment variable with the directory of the cache, in place of the user's own."""
@@ -269,3 +270,41 @@ def _remove(path: Path) -> None:
         path.unlink()
     except OSError:
         return
+
+
+# --- the command ---
+
+_KINDS = {
+    "program": "compiled by xtile",
+    "binary": "built by drivers",
+    "failure": "refused by drivers",
+}
+"""What the entries of each kind are."""
+
+_MEGABYTE = 1024 * 1024
+
+
+def run_cache(action: str) -> int:
+    """Shows what the cache holds, or clears it; returns the exit code."""
+    cache = Cache()
+    if action == "clear":
+        write_standard_output(f"removed {_summary(cache.clear())} from {cache.directory}\n")
+        return EXIT_OK
+    usage = cache.usage()
+    lines = [
+        f"directory  {cache.directory}  (set {DIRECTORY_VARIABLE} to change it)",
+        f"entries    {_summary(usage)}, at most {_megabytes(cache.limit)}",
+        *(f"           {_KINDS.get(kind, kind)}: {count}" for kind, count in usage.entries.items()),
+    ]
+    write_standard_output("\n".join(lines) + "\n")
+    return EXIT_OK
+
+
+def _summary(usage: Usage) -> str:
+    count = sum(usage.entries.values())
+    entries = "1 entry" if count == 1 else f"{count} entries"
+    return f"{entries} of together {_megabytes(usage.size)}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / _MEGABYTE:.1f} MB"

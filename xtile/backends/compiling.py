@@ -1,8 +1,9 @@
-"""Compiling kernels to files that devices run without the kernels' source."""
+"""Compiling kernels to files that devices run without the kernels' source: `xtile compile`."""
 
 from __future__ import annotations
 
 import os
+from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.machine_code import HSACO
-from xtile.dialects.reading import parse_source, read_source, show_warnings
+from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, EXIT_TOOL_FAILED, EXIT_USAGE_WRONG, Messages
+from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source, show_warnings
 from xtile.targets import AMD, INTEL, NVIDIA, OptionError, check_chip, find_target
-from xtile.text.diagnostics import Diagnostics
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 
 if TYPE_CHECKING:
     from xtile.backends.triton.layouts import Through
@@ -260,3 +263,56 @@ _WRITERS: Mapping[str, Callable[[ModuleOp, str, _Options, Diagnostics], None]] =
     ".tileirbc": _write_bytecode,
 }
 """What writes a file, by how its name ends."""
+
+
+# --- the command ---
+
+
+def run_compile(options: Namespace) -> int:
+    """Compiles kernels as the command line says; returns the exit code."""
+    messages = Messages(as_json=options.json)
+    directory = os.path.dirname(options.output)
+    if directory and not os.path.isdir(directory):
+        problem = f"-o {options.output}: there is no directory {directory}"
+        return messages.fail(problem, EXIT_USAGE_WRONG)
+    try:
+        messages.show(_written(options))
+    except OptionError as error:
+        return messages.fail(str(error), EXIT_USAGE_WRONG)
+    except DeviceError as error:
+        return messages.fail(str(error), EXIT_TOOL_FAILED)
+    except ArgumentError as error:
+        return messages.fail(str(error), EXIT_INPUT_WRONG)
+    except DiagnosticError as error:
+        messages.show(error.diagnostics)
+        return messages.end(EXIT_INPUT_WRONG)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return messages.fail(f"cannot write {options.output}: {reason}", EXIT_INPUT_WRONG)
+    except UnknownLanguageError:
+        return messages.fail(
+            f"{options.kernel}: expected a file ending with .ir, .mlir, .ttir, .ttgir or .tileirbc",
+            EXIT_USAGE_WRONG,
+        )
+    return messages.end(EXIT_OK, {"output": options.output})
+
+
+def _written(options: Namespace) -> list[Diagnostic]:
+    """Writes the file; returns what is to be said of it."""
+    diagnostics = Diagnostics()
+    compile(
+        Path(options.kernel),
+        options.output,
+        chip=options.chip,
+        entry=options.entry,
+        level=options.level,
+        warps=options.num_warps,
+        stages=options.num_stages,
+        through=options.through,
+        build_seconds=options.build_seconds,
+        may_overlap=options.may_overlap,
+        exact=options.exact,
+        launch_checks=options.launch_checks,
+        diagnostics=diagnostics,
+    )
+    return [each for each in diagnostics if options.remarks or each.severity is not Severity.REMARK]

@@ -39,8 +39,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from xtile import __version__
-from xtile.arguments.signature import Signature
-from xtile.arguments.signature_words import signature_of_words, signature_words
+from xtile.arguments.signature import Signature, signature_of_words, signature_words
 from xtile.backends.elf import find_damage
 from xtile.backends.machine_code import SPV, CodeFormat, KernelInterface, MachineCode, Scratch
 from xtile.backends.parameters import conventions_of, slots_of

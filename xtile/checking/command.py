@@ -14,13 +14,13 @@ from xtile.command import (
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
+    Messages,
     print_table,
     write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.executable import Kernel
 from xtile.launch.reference import load
-from xtile.messages import Messages
 from xtile.targets import OptionError
 from xtile.text.diagnostics import DiagnosticError
 

@@ -23,6 +23,7 @@ from xtile.command import (
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
+    Messages,
     print_table,
     write_standard_output,
 )
@@ -35,7 +36,6 @@ from xtile.launch.report import Row, make_table, rows_of, save_result
 from xtile.launch.run import launch
 from xtile.launch.specification import random_value, value_of
 from xtile.launch.timing import Timing, bytes_of
-from xtile.messages import Messages
 from xtile.targets import OptionError
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 

@@ -14,8 +14,7 @@ from typing import Any, Generic, TypeVar, cast
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.errors import ArgumentError, HostFunctionError, describe_type
-from xtile.arguments.signature import Signature, choose_entry
-from xtile.arguments.signature_words import signature_of_words, signature_words
+from xtile.arguments.signature import Signature, choose_entry, signature_of_words, signature_words
 from xtile.backends.cache import Cache, Entry, Header, make_key
 from xtile.backends.compiler import Compiler, ProgramT
 from xtile.backends.recently_used import TEXTS, RecentlyUsed

@@ -19,12 +19,18 @@ from xtile.dialects.core.signature import Role
 from xtile.launch.executable import (
     CUDA_NAME,
     HIP_NAME,
+    TRITON_NAME,
     Grid,
     Kernel,
     Launch,
     LaunchResult,
 )
-from xtile.launch.gpu_platforms import NAMES, GpuPlatform, platform_named
+from xtile.launch.gpu_compiled import (
+    GpuPlatform,
+    compilation_note,
+    compiled_kernels,
+    platform_named,
+)
 
 if TYPE_CHECKING:
     from xtile.backends.gpu.driver import GpuDevice
@@ -263,12 +269,16 @@ def _check_block(name: str, block: Grid | None) -> None:
         )
 
 
+_NAMES = (CUDA_NAME, HIP_NAME, TRITON_NAME)
+"""What `device=` calls GPUs."""
+
+
 def wanted_of(name: str) -> Wanted | None:
     """The GPU that the name of a device means; None if it means no GPU."""
     prefix, separator, number = name.partition(":")
-    if prefix in NAMES and not separator:
+    if prefix in _NAMES and not separator:
         return Wanted(device=prefix)
-    if prefix in NAMES and number.isascii() and number.isdecimal():
+    if prefix in _NAMES and number.isascii() and number.isdecimal():
         return Wanted(ordinal=int(number), device=prefix)
     if name.startswith(("sm_", "gfx")):
         from xtile.targets import AMD, NVIDIA, chip_name
@@ -325,7 +335,6 @@ def load(
     """
     from xtile.backends.gpu.platform import Variant
     from xtile.launch.compiled import choose_kernel
-    from xtile.launch.gpu_compiled import compilation_note, compiled_kernels
 
     gpus = platform_named(wanted.device)
     device, reason = _find(wanted, gpus.platform)

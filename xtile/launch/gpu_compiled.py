@@ -1,4 +1,4 @@
-"""Kernels as machine code for GPUs: from a text, from the cache, or from a file."""
+"""Kernels as machine code for the GPUs that `device=` means: from a text, the cache, or a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature, choose_entry
@@ -31,9 +32,51 @@ from xtile.launch.compiled import (
     show,
     text_of,
 )
-from xtile.launch.executable import Kernel
-from xtile.launch.gpu_platforms import GpuPlatform
+from xtile.launch.executable import CUDA_NAME, HIP_NAME, Kernel
 from xtile.text.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from xtile.backends.gpu.platform import Maker, Platform
+
+_CUDA = "xtile.backends.nvidia.cuda.platform"
+_HIP = "xtile.backends.amd.hip.device"
+_TRITON = "xtile.backends.triton.compiler"
+
+
+@dataclass(frozen=True)
+class GpuPlatform:
+    """GPUs with what makes machine code for them.
+
+    Attributes:
+        name: What `device=` calls the first of them.
+        platform: The GPUs.
+        maker: What makes their machine code.
+    """
+
+    name: str
+    platform: Platform
+    maker: Maker
+
+
+def platform_named(name: str) -> GpuPlatform:
+    """The GPUs of a name: NVIDIA's, AMD's, or those that Triton compiles for.
+
+    Triton makes code for both vendors; where there are GPUs of neither, it is NVIDIA's.
+    """
+    platform = _platform_of(name)
+    maker: Maker = (
+        import_module(_CUDA).TILEIRAS if name == CUDA_NAME else import_module(_TRITON).TRITON
+    )
+    return GpuPlatform(name, platform, maker)
+
+
+def _platform_of(name: str) -> Platform:
+    cuda: Platform = import_module(_CUDA).PLATFORM
+    if name == CUDA_NAME:
+        return cuda
+    hip: Platform = import_module(_HIP).PLATFORM
+    is_hip = name == HIP_NAME or (not cuda.available_devices() and bool(hip.available_devices()))
+    return hip if is_hip else cuda
 
 
 @dataclass(frozen=True)

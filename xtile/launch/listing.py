@@ -6,20 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xtile.backends.amd import setup as hip_setup
 from xtile.backends.amd.hip.device import available_devices as available_amd_gpus
 from xtile.backends.amd.hip.device import runs as amd_gpu_runs
-from xtile.backends.intel.opencl import setup as opencl_setup
 from xtile.backends.intel.opencl.setup import available_devices
-from xtile.backends.nvidia import setup as cuda_setup
 from xtile.backends.nvidia.cuda.device import available_devices as available_gpus
 from xtile.backends.nvidia.cuda.device import runs
-from xtile.backends.triton.installed import PACKAGES as TRITON_PACKAGES
-from xtile.backends.triton.installed import triton_problem
-from xtile.command import EXIT_OK, print_table, write_standard_output
+from xtile.command import EXIT_OK, Messages, print_table, write_standard_output
 from xtile.launch.devices import CUDA, HIP, OPENCL, REFERENCE
-from xtile.messages import Messages
-from xtile.targets import AMD, LAUNCHED_VENDORS, NVIDIA, Vendor
+from xtile.launch.missing import compiles, missing
+from xtile.targets import AMD, LAUNCHED_VENDORS, NVIDIA
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,12 +55,8 @@ class _Here:
 def list_devices(*, as_json: bool = False) -> int:
     """Prints the devices, the chips, and how to add what is missing; returns the exit code."""
     here = _Here(available_gpus(), available_amd_gpus(), available_devices())
-    lines = (
-        *_unusable(here.opencl),
-        *_missing(here.opencl),
-        *cuda_setup.missing(bool(here.cuda)),
-        *hip_setup.missing(bool(here.hip)),
-        *_needed(here),
+    lines = list(
+        missing(has_nvidia_gpu=bool(here.cuda), has_amd_gpu=bool(here.hip), opencl=here.opencl)
     )
     if not as_json:
         print_table(_devices(here), _WIDTH)
@@ -74,7 +65,7 @@ def list_devices(*, as_json: bool = False) -> int:
             write_standard_output(f"{_folded(line)}\n")
     devices = [{"name": row[0], "what": row[1]} for row in _device_rows(here)]
     chips = [vars(row) for row in _chip_rows(here)]
-    words = {"devices": devices, "chips": chips, "missing": list(lines)}
+    words = {"devices": devices, "chips": chips, "missing": lines}
     return Messages(as_json=as_json).end(EXIT_OK, words)
 
 
@@ -166,60 +157,12 @@ def _chips(here: _Here) -> Table:
 
 def _chip_rows(here: _Here) -> Iterator[_Chip]:
     for vendor in LAUNCHED_VENDORS:
-        compiles = _compiles(vendor)
+        is_compiled = compiles(vendor)
         for chip, target in vendor.chips.items():
             is_default = chip == vendor.default
             what = target.description
-            yield _Chip(chip, vendor.name, what, is_default, compiles, here.runs(chip))
-
-
-def _compiles(vendor: Vendor) -> bool:
-    """Whether machine code can be made here for a vendor's chips."""
-    if vendor is NVIDIA:
-        return cuda_setup.assembler_problem() is None
-    return vendor is not AMD or triton_problem() is None
+            yield _Chip(chip, vendor.name, what, is_default, is_compiled, here.runs(chip))
 
 
 def _yes(is_so: bool) -> str:
     return "yes" if is_so else "no"
-
-
-def _needed(here: _Here) -> Iterator[str]:
-    """What the chips need that do not compile or run here."""
-    if not _compiles(NVIDIA):
-        yield f"to compile for NVIDIA's chips: {cuda_setup.PACKAGES}"
-    if not _compiles(AMD):
-        yield f"to compile for AMD's chips: {TRITON_PACKAGES}"
-    if not here.cuda:
-        yield f"to run on NVIDIA's chips: a GPU, {cuda_setup.DRIVER}, {cuda_setup.PACKAGES}"
-    if not here.hip:
-        yield f"to run on AMD's chips: a GPU, {hip_setup.ROCM}"
-    if all(device.is_cpu for device in here.opencl):
-        yield f"to run on Intel's GPUs: a GPU, {opencl_setup.gpu_advice()}"
-
-
-# --- what is missing ---
-
-
-def _unusable(devices: tuple[OpenclDevice, ...]) -> Iterator[str]:
-    """OpenCL devices for which there is no compiler."""
-    if "pyopencl" in opencl_setup.missing_packages():
-        return
-    from xtile.backends.intel.opencl.device import all_devices
-
-    usable = {device.handle for device in devices}
-    for device in all_devices():
-        if device not in usable:
-            yield f"not usable: {device.name.strip()} of {device.platform.name.strip()}"
-
-
-def _missing(devices: tuple[OpenclDevice, ...]) -> Iterator[str]:
-    """What could be there, and the command that adds it."""
-    packages = opencl_setup.missing_packages()
-    if not any(device.is_cpu for device in devices):
-        if opencl_setup.has_packaged_runtime():
-            yield f"no OpenCL device for the CPU: {opencl_setup.advice()}"
-        elif "pyopencl" in packages:
-            yield f"no OpenCL device: {opencl_setup.advice()}"
-    if opencl_setup.has_intel_gpu() and all(device.is_cpu for device in devices):
-        yield f"no driver for Intel's GPU: {opencl_setup.gpu_advice()}"

@@ -1,4 +1,4 @@
-"""The progress bar of `xtile run`."""
+"""What a long command is doing, on a terminal: the progress bar of `xtile run`, a line of words."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from rich.status import Status
 
     from xtile.launch.executable import Progress
 
@@ -68,3 +70,32 @@ def progress_bar() -> Generator[Progress | None]:
         yield bar.update
     finally:
         bar.close()
+
+
+class StatusLine:
+    """Shows one line on standard error while it is entered; off a terminal nothing."""
+
+    def __init__(self) -> None:
+        self._status: Status | None = None
+
+    def __enter__(self) -> StatusLine:
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status("")
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        type: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def begin(self, what: str) -> None:
+        """Shows what is done next."""
+        if self._status is not None:
+            self._status.update(what)

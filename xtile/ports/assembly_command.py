@@ -17,10 +17,10 @@ from xtile.command import (
     EXIT_OK,
     EXIT_TOOL_FAILED,
     EXIT_USAGE_WRONG,
+    Messages,
     write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source
-from xtile.messages import Messages
 from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
 from xtile.targets import AMD, NVIDIA, OptionError, find_target, vendor_of
 from xtile.text.diagnostics import DiagnosticError, Diagnostics

@@ -11,12 +11,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, print_table, write_standard_output
+from xtile.command import (
+    EXIT_INPUT_WRONG,
+    EXIT_OK,
+    JSON_VERSION,
+    Messages,
+    print_table,
+    write_standard_output,
+)
 from xtile.dialects.languages import LANGUAGES
-from xtile.messages import VERSION, Messages
-from xtile.ports.options import key_of, of_kernel
-from xtile.ports.outcome import Outcome, exact_of_routes, read_report, table_of
-from xtile.ports.progress import Progress
+from xtile.launch.progress import StatusLine
+from xtile.ports.outcome import Outcome, exact_of_routes, key_of, of_kernel, read_report, table_of
 from xtile.targets import OptionError
 from xtile.text.files import write_file
 
@@ -41,7 +46,7 @@ def run_batch(options: Namespace, messages: Messages) -> int:
     outcomes = _ported(options, folder, kernels)
     exact = exact_of_routes(outcomes)
     summary: dict[str, Any] = {
-        "version": VERSION,
+        "version": JSON_VERSION,
         "kernels": [{**vars(each), "right": each.is_right} for each in outcomes],
         "exact": exact,
     }
@@ -75,7 +80,7 @@ def _ported(options: Namespace, folder: Path, kernels: Sequence[Path]) -> list[O
     found = {each: _done(options, folder, each) for each in kernels}
     outcomes = [each for each in found.values() if each is not None]
     waiting = [each for each, outcome in found.items() if outcome is None]
-    with Progress() as progress:
+    with StatusLine() as progress:
         for outcome in _jobs(options, folder).run(waiting) if waiting else ():
             outcomes.append(outcome)
             progress.begin(f"{len(outcomes)} of {len(kernels)} kernels are done")

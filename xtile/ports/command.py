@@ -18,15 +18,15 @@ from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
     EXIT_USAGE_WRONG,
+    Messages,
     print_table,
     write_standard_output,
 )
 from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source
+from xtile.launch.progress import StatusLine
 from xtile.launch.run import checked_sizes
-from xtile.messages import Messages
-from xtile.ports.options import key_of
+from xtile.ports.outcome import key_of
 from xtile.ports.port import Port, Porting, check_port
-from xtile.ports.progress import Progress
 from xtile.ports.report import PAGE_NAME, Report
 from xtile.ports.targets import check_chips, chip_for, chosen_targets
 from xtile.targets import OptionError
@@ -56,7 +56,7 @@ def run_port(options: Namespace) -> int:
 
 
 def _port(options: Namespace, messages: Messages) -> int:
-    with Progress() as progress:
+    with StatusLine() as progress:
         report = make_report(options, progress)
         progress.begin("writing")
         report.write(options.output)
@@ -66,7 +66,7 @@ def _port(options: Namespace, messages: Messages) -> int:
     return messages.end(EXIT_OK if report.is_right else EXIT_INPUT_WRONG, report.words())
 
 
-def make_report(options: Namespace, progress: Progress) -> Report:
+def make_report(options: Namespace, progress: StatusLine) -> Report:
     """Ports a kernel to every language that is asked for, and checks the ports.
 
     Raises:

@@ -21,8 +21,7 @@ from typing import Any
 
 from distributed import Client, LocalCluster, as_completed
 
-from xtile.ports.options import key_of, of_kernel, words_of
-from xtile.ports.outcome import Outcome, failed, read_report
+from xtile.ports.outcome import Outcome, failed, key_of, of_kernel, read_report, words_of
 from xtile.ports.report import JSON_NAME
 from xtile.text.files import write_file
 

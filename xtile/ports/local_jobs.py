@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from xtile.ports.options import key_of, of_kernel, words_of
-from xtile.ports.outcome import Outcome, failed, read_report
+from xtile.ports.outcome import Outcome, failed, key_of, of_kernel, read_report, words_of
 
 
 class LocalJobs:

@@ -14,7 +14,7 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.backends.build_error import BuildError
-from xtile.backends.limited_process import run_limited
+from xtile.backends.tools import run_limited
 from xtile.ports.measures import by_frequency
 from xtile.ports.steps import Form
 from xtile.text.source import Source, source_of
@@ -111,7 +111,7 @@ def of_spirv(words: bytes, chip: str, options: str) -> MachineCode | None:
     Raises:
         BuildError: ocloc failed.
     """
-    from xtile.backends.installed import find_command
+    from xtile.backends.tools import find_command
 
     ocloc = find_command("ocloc")
     if ocloc is None:

@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from xtile.backends.installed import find_command
 from xtile.backends.intel.compilation import Program
+from xtile.backends.tools import find_command
 
 _PREFETCH = re.compile(r"\bload_block2d\S*\s+\(\S+\)\s+null:0\b")
 _SPILL = re.compile(r"^//\.spill size (\d+)", re.MULTILINE)

@@ -10,7 +10,7 @@ import pytest
 
 from xtile.arguments.errors import DeviceError
 from xtile.backends.nvidia import tools
-from xtile.backends.nvidia.tools import PACKAGES, Tool, find_tileiras, find_tool, mismatch
+from xtile.backends.nvidia.tools import Tool, find_tileiras, find_tool, mismatch
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -137,5 +137,6 @@ def test_pip_installs_one_minor_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
     nvidia = [package for package in extras["nvidia"] if package.startswith("nvidia-")]
-    assert nvidia == [f"{package}==13.5.*" for package in PACKAGES]
+    packages = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
+    assert nvidia == [f"{package}==13.5.*" for package in packages]
     assert "xtile[nvidia]" in extras["test"]

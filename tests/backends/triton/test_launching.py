@@ -20,7 +20,7 @@ from xtile.backends.machine_code import CUBIN
 from xtile.backends.sidecar import write_machine_code
 from xtile.backends.triton.compilation import compile_with_triton
 from xtile.cli import main
-from xtile.launch.gpu_platforms import platform_named
+from xtile.launch.gpu_compiled import platform_named
 
 pytestmark = pytest.mark.slow
 

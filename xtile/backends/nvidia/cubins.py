@@ -16,9 +16,9 @@ from pathlib import Path
 
 from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
-from xtile.backends.limited_process import run_limited
 from xtile.backends.located_log import explained
 from xtile.backends.nvidia.tools import Tool, find_tileiras, mismatch
+from xtile.backends.tools import run_limited
 from xtile.text.source import Source
 
 DEFAULT_SECONDS = 300.0

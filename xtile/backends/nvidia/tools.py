@@ -16,14 +16,12 @@ from pathlib import Path
 
 from xtile.arguments.errors import DeviceError
 from xtile.backends.build_error import BuildError
-from xtile.backends.installed import find_command
-from xtile.backends.limited_process import run_limited
+from xtile.backends.tools import find_command, run_limited
 
-PACKAGES = ("nvidia-cuda-tileiras", "nvidia-cuda-nvcc", "nvidia-nvvm")
-"""The packages of the assembler: itself, `ptxas`, which it starts, and NVVM."""
+PACKAGES = "pip install 'xtile[nvidia]'"
+"""What brings the assembler, `ptxas`, which it starts, and the driver's bindings."""
 
-ADVICE = "install it with: pip install 'xtile[nvidia]'"
-"""How to get the assembler, for an error that it is missing."""
+_ADVICE = f"install it with: {PACKAGES}"
 
 _TOOLKIT_VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 """Environment variables with the directory of a CUDA toolkit."""
@@ -80,11 +78,11 @@ def find_tileiras() -> Tool:
     """
     tool = find_tool("tileiras")
     if tool is None:
-        raise DeviceError(f"NVIDIA's assembler tileiras is not here; {ADVICE}")
+        raise DeviceError(f"NVIDIA's assembler tileiras is not here; {_ADVICE}")
     if tool.minor_version < _OLDEST:
-        raise DeviceError(f"{tool} of {tool.path} is older than 13.3; {ADVICE}")
+        raise DeviceError(f"{tool} of {tool.path} is older than 13.3; {_ADVICE}")
     if tool.is_packaged and not (tool.path.parent / "ptxas").exists():
-        raise DeviceError(f"{tool} has no ptxas beside it, which it starts; {ADVICE}")
+        raise DeviceError(f"{tool} has no ptxas beside it, which it starts; {_ADVICE}")
     return tool
 
 
@@ -93,7 +91,7 @@ def mismatch(tool: Tool) -> str:
     version = _version_of(tool.path.parent / "ptxas")
     if version is None or version.split(".")[:2] == tool.version.split(".")[:2]:
         return ""
-    return f"\nits ptxas is of version {version}, but both must be of one minor version; {ADVICE}"
+    return f"\nits ptxas is of version {version}, but both must be of one minor version; {_ADVICE}"
 
 
 def find_tool(name: str) -> Tool | None:

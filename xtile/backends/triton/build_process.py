@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from xtile.backends.build_error import BuildError
-from xtile.backends.limited_process import run_limited
+from xtile.backends.tools import run_limited
 
 DEFAULT_SECONDS = 300.0
 """How long it may take; most kernels take less than one second."""

@@ -47,8 +47,13 @@ from xtile.backends.parameters import check_parameters, pointers_to_memrefs
 from xtile.backends.triton.build_process import Built, Request
 from xtile.backends.triton.builds import build
 from xtile.backends.triton.installed import find_triton
-from xtile.backends.triton.layouts import AMDG, Options, remark_of_failure, text_with_layouts
-from xtile.backends.triton.texts import text_for
+from xtile.backends.triton.layouts import (
+    AMDG,
+    Options,
+    remark_of_failure,
+    text_for,
+    text_with_layouts,
+)
 from xtile.dialects.triton.module_attributes import TARGET
 from xtile.targets import AMD, chip_name, find_target, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity

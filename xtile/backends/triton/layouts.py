@@ -1,4 +1,4 @@
-"""Which layouts a kernel gets for AMD's chips: those of `triton-to-amdg`, or Triton's own.
+"""The text that Triton gets, and which layouts are in it: those of `triton-to-amdg`, or none.
 
 A kernel gets the former unless something in it has none, a launch has tuned it for the passes of
 Triton, or it is asked for the others.
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
 from xtile.arguments.errors import DeviceError
-from xtile.backends.triton.texts import text_for
 from xtile.targets import AMD, OptionError, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
-from xtile.text.source import Source, source_of
+from xtile.text.source import Source, clone_with_source, source_of
 
 if TYPE_CHECKING:
     from xtile.dialects.triton.versions import Release
@@ -102,6 +102,23 @@ def text_with_layouts(
     for each in found:
         _remark(each, diagnostics)
     return text
+
+
+def text_for(module: ModuleOp, release: Release, diagnostics: Diagnostics | None = None) -> str:
+    """The text of a module as a release of Triton reads it, with locations in the source.
+
+    Raises:
+        DiagnosticError: The release cannot say what is in the module.
+    """
+    from xtile.dialects.triton.adapt import printer_for
+    from xtile.dialects.triton_dumps import ATTRIBUTE
+    from xtile.text.mlir import print_mlir
+
+    copy, output = clone_with_source(module), StringIO()
+    printer = printer_for(copy, release, diagnostics)
+    copy.attributes.pop(ATTRIBUTE, None)
+    print_mlir(copy, output, debuginfo=True, printer_class=printer)
+    return output.getvalue()
 
 
 def _laid_out(module: ModuleOp, chip: str, warps: int | None, diagnostics: Diagnostics) -> ModuleOp:

@@ -9,6 +9,7 @@ Source: the releases 3.4 to 3.9 of Triton, `TritonGPUOps.td` and `TritonAMDGPUOp
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import cast
 
 from xdsl.dialects import arith
@@ -18,10 +19,12 @@ from xdsl.rewriter import Rewriter
 
 from xtile.dialects.triton.encodings.encoding import EncodingAttr
 from xtile.dialects.triton.operation import TritonOperation
+from xtile.dialects.triton.printer import TritonPrinter
 from xtile.dialects.triton.ttg.types import MemDescType
 from xtile.dialects.triton.versions import V3_4, V3_5, V3_6, Release
 from xtile.dialects.walk import walk
-from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
+from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.mlir_printer import MlirPrinter
 from xtile.text.source import Source, source_of, span_of
 
 _HINTS = frozenset({"amdg.instruction_sched_hint"})
@@ -29,6 +32,29 @@ _HINTS = frozenset({"amdg.instruction_sched_hint"})
 
 _OPERAND_INDEX = "OpIdx"
 """The attribute by which 3.4 says which operand of a product something becomes."""
+
+
+def printer_for(
+    module: Operation, release: Release, diagnostics: Diagnostics | None = None
+) -> type[MlirPrinter]:
+    """Changes a module into what a release reads, in place; returns what prints it.
+
+    Args:
+        module: The module.
+        release: The release.
+        diagnostics: Where remarks go; None drops them.
+
+    Raises:
+        DiagnosticError: The release cannot say what is in the module.
+    """
+    found = Diagnostics()
+    adapt(module, release, found)
+    if found.has_errors:
+        raise DiagnosticError(found.sorted())
+    if diagnostics is not None:
+        for remark in found:
+            diagnostics.add(remark)
+    return cast("type[MlirPrinter]", partial(TritonPrinter, release=release))
 
 
 def adapt(module: Operation, release: Release, diagnostics: Diagnostics) -> None:

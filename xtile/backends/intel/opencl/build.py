@@ -14,8 +14,7 @@ from xtile.backends.build_error import BuildError
 from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.compilation import Program
 from xtile.backends.intel.opencl import native
-from xtile.backends.intel.opencl.build_here import binary_of, build_here
-from xtile.backends.intel.opencl.build_process import build_in_process
+from xtile.backends.intel.opencl.build_process import binary_of, build_here, build_in_process
 from xtile.backends.intel.opencl.device import OpenclDevice
 
 RISKY_SECONDS = 60.0

@@ -1,6 +1,6 @@
-"""Building a program in a process of its own, which may abort or hang without harm.
+"""Building a program in this process, or in one of its own, which may abort or hang without harm.
 
-The process is this module: it reads a request from the directory that is its argument, and leaves
+That process is this module: it reads a request from the directory that is its argument, and leaves
 the binary or the driver's words there.
 """
 
@@ -11,14 +11,18 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+import pyopencl as cl
 
 from xtile.backends.build_error import BuildError
-from xtile.backends.limited_process import run_limited
+from xtile.backends.intel.opencl import native
+from xtile.backends.intel.opencl.device import OpenclDevice, find_devices
+from xtile.backends.intel.opencl.subgroups import without_subgroups
+from xtile.backends.tools import run_limited
 
 if TYPE_CHECKING:
     from xtile.backends.intel.compilation import Program
-    from xtile.backends.intel.opencl.device import OpenclDevice
 
 _REQUEST = "request.json"
 _SPIRV = "kernel.spv"
@@ -65,14 +69,43 @@ def _run(directory: Path, seconds: float) -> str:
     )
 
 
+def build_here(device: OpenclDevice, context: cl.Context, spirv: bytes, options: str) -> cl.Program:
+    """Builds SPIR-V in this process.
+
+    Raises:
+        BuildError: The driver refuses it.
+    """
+    try:
+        program = cl.Program(context, spirv)
+    except cl.Error as error:
+        raise BuildError(str(error), "") from None
+    try:
+        native.build_program(program, device.handle, options)
+    except native.OpenclError as error:
+        raise BuildError(str(error), _log(program, device)) from None
+    if device.is_cpu:
+        log = _log(program, device)
+        for name in without_subgroups(spirv, log):
+            raise BuildError(f"it makes no subgroups for @{name}, which needs them", log)
+    return program
+
+
+def _log(program: cl.Program, device: OpenclDevice) -> str:
+    built: Any = program
+    try:
+        return str(built.get_build_info(device.handle, cl.program_build_info.LOG)).strip("\0 \n")
+    except cl.Error:
+        return ""
+
+
+def binary_of(program: cl.Program) -> bytes:
+    """The code for the only device that a program is built for."""
+    (binary,) = cast("list[bytes]", program.get_info(cl.program_info.BINARIES))
+    return binary
+
+
 def _main(directory: Path) -> None:
     """What the process does."""
-    import pyopencl as cl
-
-    from xtile.backends.intel.opencl import native
-    from xtile.backends.intel.opencl.build_here import binary_of, build_here
-    from xtile.backends.intel.opencl.device import find_devices
-
     request = json.loads((directory / _REQUEST).read_text())
     found = (device for device in find_devices() if device.identity == request["device"])
     device = next(found, None)

@@ -16,10 +16,8 @@ from typing_extensions import override
 
 from xtile.arguments.errors import DeviceError
 from xtile.backends.gpu.driver import GpuDriver, GpuError, Size3
+from xtile.backends.nvidia.tools import PACKAGES
 from xtile.backends.parameters import Slot
-
-ADVICE = "pip install 'xtile[nvidia]'"
-"""The command that brings what calls the driver."""
 
 _MODULE = "cuda.bindings.driver"
 
@@ -286,7 +284,7 @@ def load_driver() -> Driver:
         api = import_module(_MODULE)
     except ImportError:
         raise DeviceError(
-            f"there is no NVIDIA GPU to use: the package cuda-bindings is missing; {ADVICE}"
+            f"there is no NVIDIA GPU to use: the package cuda-bindings is missing; {PACKAGES}"
         ) from None
     driver = Driver(api)
     try:

@@ -1,4 +1,7 @@
-"""Running what builds programs in a process of its own, which may die or hang without harm."""
+"""Tools that build programs: where they are, and running them in processes that may die or hang.
+
+What happens to such a process does no harm to this one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from xtile.backends.build_error import BuildError
 
@@ -20,6 +25,17 @@ exec "$@" 3<&-
 The input is a pipe whose other end only the starting process has, and a system closes that however
 the process ends. A second fork keeps the guard from being a child of the command's.
 """
+
+
+def find_command(name: str) -> str | None:
+    """The path of a command: this Python's own, or else the first one on the PATH.
+
+    What pip installs into a virtual environment lies beside its Python, and is found whether or not
+    the environment is activated.
+    """
+    # There is no executable where Python is part of another program.
+    own = [str(Path(sys.executable).parent)] if sys.executable else []
+    return shutil.which(name, path=os.pathsep.join([*own, os.environ.get("PATH", os.defpath)]))
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], seconds: float) -> str:
