@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.dialects.printing import text_in
 from xtile.dialects.reading import UnknownLanguageError, parse, unknown_language, verify
 from xtile.translate.porting import port, translate
 
@@ -22,21 +22,11 @@ def to_text(
         DiagnosticError: The language cannot express the module.
         UnknownLanguageError: The language is none of the three.
     """
-    output = StringIO()
-    if language == "tensorlang":
-        from xtile.dialects.tensorlang.printer import print_module
-
-        print_module(module, output)
-    elif language == "mlir":
-        from xtile.dialects.normalisation import normalised
-        from xtile.text.mlir import print_mlir
-
-        print_mlir(normalised(module), output)
-    elif language == "spirv-asm":
+    if language == "spirv-asm":
         from xtile.backends.intel.compilation import spirv_in
         from xtile.dialects.spirv import disassemble, encode
 
-        output.write(disassemble(encode(spirv_in(module))))
-    else:
+        return disassemble(encode(spirv_in(module)))
+    if language not in ("tensorlang", "mlir"):
         raise unknown_language(language, ("tensorlang", "mlir", "spirv-asm"))
-    return output.getvalue()
+    return text_in(module, language)

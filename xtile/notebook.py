@@ -38,7 +38,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 def html_of_module(module: ModuleOp) -> str:
     """A module as the text of its language, in colours."""
-    from xtile.checking.module_text import text_of
+    from xtile.dialects.printing import text_of
 
     try:
         text, _ = text_of(module)

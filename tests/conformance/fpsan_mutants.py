@@ -49,7 +49,7 @@ from xtile.backends.triton.compilation import (
     machine_code,
 )
 from xtile.backends.triton.layouts import Options
-from xtile.checking.module_text import text_of
+from xtile.dialects.printing import text_of
 from xtile.text.diagnostics import DiagnosticError
 
 CHIP = "sm_90"

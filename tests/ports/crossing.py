@@ -30,9 +30,9 @@ from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature
 from xtile.checking.agreement import compare
 from xtile.checking.launches import Given
-from xtile.checking.module_text import text_of
 from xtile.checking.results import Verdict
 from xtile.checking.trials import Trials
+from xtile.dialects.printing import text_of
 from xtile.launch.executable import Kernel as Launched
 from xtile.launch.reference import load
 from xtile.targets import OptionError

@@ -20,7 +20,7 @@ from tests.generators.cuda_tile_kernels import KernelWriter
 from tests.generators.triton_kernels import TritonWriter
 from tests.generators.xegpu_kernels import XeGPUKernel
 from tests.ports.corpus import FAMILIES, kernels_of
-from xtile.checking.module_text import text_of
+from xtile.dialects.printing import text_of
 
 
 def _of_tensorlang(seed: int) -> str:

@@ -15,8 +15,8 @@ import xtile.ports.port
 from tests.checking.kernels import rows
 from xtile.backends.machine_code import HSACO
 from xtile.backends.sidecar import read_machine_code
-from xtile.checking.module_text import text_of
 from xtile.cli import main
+from xtile.dialects.printing import text_of
 from xtile.ports.measures import measure
 from xtile.ports.targets import chosen_targets
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.arguments.arrays import Output
 from xtile.arguments.copies import is_memory
 from xtile.arguments.groups import Group
-from xtile.checking.module_text import text_of
+from xtile.dialects.printing import text_of
 from xtile.text.files import write_file
 
 if TYPE_CHECKING:

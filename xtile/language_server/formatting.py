@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from io import StringIO
-
-from xdsl.dialects.builtin import ModuleOp
 
 from xtile.dialects.languages import Language
+from xtile.dialects.printing import text_in
 from xtile.language_server.document import Document, Part
 from xtile.text.diagnostics import DiagnosticError
 
@@ -42,7 +40,8 @@ def formatted(document: Document) -> str:
         raise UnformattedError("nothing could be read")
     _check(part, document.language)
     try:
-        text = _printed(part.module, document.language)
+        name = "tensorlang" if document.language.name == "tensorlang" else "mlir"
+        text = text_in(part.module, name)
     except DiagnosticError as error:
         raise UnformattedError(error.diagnostics[0].message) from error
     _check_same(part, text, document.language)
@@ -65,19 +64,6 @@ def _check(part: Part, language: Language) -> None:
             raise UnformattedError("the definitions of the preprocessor would be lost")
     elif _LOCATION.search(plain):
         raise UnformattedError("the locations in the text would be lost")
-
-
-def _printed(module: ModuleOp, language: Language) -> str:
-    output = StringIO()
-    if language.name == "tensorlang":
-        from xtile.dialects.tensorlang.printer import print_module
-
-        print_module(module, output)
-        return output.getvalue()
-    from xtile.text.mlir import print_mlir
-
-    print_mlir(module, output)
-    return output.getvalue()
 
 
 def _check_same(part: Part, text: str, language: Language) -> None:

@@ -16,9 +16,9 @@ from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.build_error import BuildError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.checking.agreement import compare
-from xtile.checking.module_text import text_of
 from xtile.checking.results import CheckResult, Verdict
 from xtile.checking.trials import Trials
+from xtile.dialects.printing import text_of
 from xtile.dialects.reading import parse
 from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
 from xtile.ports.measures import Measures, measure, spirv_instructions

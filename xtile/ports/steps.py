@@ -82,12 +82,10 @@ def _origin(line: str, source: Source | None) -> int:
 
 def _tensorlang(name: str, seconds: float, module: ModuleOp, source: Source | None) -> Form:
     """The tensor language is read again: its operations come in the order of those printed."""
+    from xtile.dialects.printing import text_in
     from xtile.dialects.reading import parse
-    from xtile.dialects.tensorlang.printer import print_module
 
-    output = StringIO()
-    print_module(module, output)
-    text = output.getvalue()
+    text = text_in(module, "tensorlang")
     origins = [0] * len(text.splitlines())
     again = parse(text, language="tensorlang", check=False)
     printed = source_of(again)

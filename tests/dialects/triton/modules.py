@@ -14,11 +14,10 @@ from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from xtile.dialects.registry import make_context
-from xtile.dialects.triton.adapt import adapt
+from xtile.dialects.triton.adapt import printer_for
 from xtile.dialects.triton.parser import TritonParser
 from xtile.dialects.triton.printer import TritonPrinter
 from xtile.dialects.triton.versions import NEWEST, Release
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import print_mlir
 from xtile.text.source import Source
 
@@ -107,11 +106,9 @@ def printed_for(module: ModuleOp, release: Release) -> str:
     Raises:
         DiagnosticError: The release cannot say it.
     """
-    adapted, diagnostics = module.clone(), Diagnostics()
-    adapt(adapted, release, diagnostics)
-    if diagnostics.has_errors:
-        raise DiagnosticError(diagnostics.sorted())
-    return printed(adapted, release)
+    adapted, output = module.clone(), StringIO()
+    print_mlir(adapted, output, printer_class=printer_for(adapted, release))
+    return output.getvalue()
 
 
 def without_names(text: str) -> str:
