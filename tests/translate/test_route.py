@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdsl.dialects.builtin import StringAttr
 
 import xtile
 from xtile.backends.intel.compilation import spirv_in
@@ -588,3 +589,16 @@ def test_remarks_name_what_to_promise_in_the_words_of_the_source(kernel: Path, c
     _, _, err = _opt(capsys, Path("k.mlir"), "-t", "spirv-asm", "--remarks")
     promise = "{alignment = 128 : i64, stride_gcd = [1, 32], shape_gcd = [32, 1]}"
     assert f"; give %A {promise}\n" in err
+
+
+def test_layouts_are_for_the_chip_that_is_asked_for() -> None:
+    """What has layouts for another chip is translated again through the core form."""
+    laid_out = xtile.translate(xtile.parse(GEMM, language="tensorlang"), "amdg", chip="gfx950")
+    for chip, target in ((None, "gfx950"), ("gfx950", "gfx950"), ("gfx1100", "gfx1100")):
+        made = xtile.translate(laid_out, "amdg", chip=chip)
+        assert str(made.attributes["ttg.target"]) == f'"hip:{target}"'
+        assert made.is_structurally_equivalent(laid_out) == (target == "gfx950")
+    for_nvidia = laid_out.clone()
+    for_nvidia.attributes["ttg.target"] = StringAttr("cuda:90")
+    made = xtile.translate(for_nvidia, "amdg")
+    assert str(made.attributes["ttg.target"]) == '"hip:gfx942"'

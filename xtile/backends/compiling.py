@@ -248,7 +248,7 @@ def _write_hsaco(module: ModuleOp, path: str, options: _Options, diagnostics: Di
 
 def _amd_chip(module: ModuleOp) -> str:
     """The chip that a kernel is made for, or that of a GPU here."""
-    from xtile.backends.triton.compilation import own_chip
+    from xtile.dialects.triton.module_attributes import own_chip
 
     own = own_chip(module)
     return own if own is not None and own in AMD.chips else AMD.default

@@ -24,10 +24,10 @@ from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
 from xtile.ports.measures import Measures, measure, spirv_instructions
 from xtile.ports.steps import Form, form_of, plain_form
 from xtile.ports.targets import PortTarget
-from xtile.targets import AMD, INTEL, OptionError, chip_name, find_target
+from xtile.targets import INTEL, OptionError, find_target
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, source_of
-from xtile.translate.route import Options, translate, translate_to
+from xtile.translate.route import Options, translate_to
 
 REFUSED = "refused"
 """The verdict of a kernel that a language cannot express."""
@@ -154,8 +154,7 @@ class Porting:
         port, diagnostics = self.port, Diagnostics()
         options = Options(port.chip, may_wrap=port.target.name == "spirv")
         try:
-            module = self._without_other_layouts(options, diagnostics)
-            made = translate_to(module, port.target.name, options, diagnostics, self._on_step)
+            made = translate_to(self._module, port.target.name, options, diagnostics, self._on_step)
         except (DiagnosticError, OptionError) as error:
             port.errors = _errors(error, self._source)
             return
@@ -174,24 +173,6 @@ class Porting:
                 self.runnable = parse(text, language=language)
         except DiagnosticError as error:
             port.errors = _errors(error, self._source)
-
-    def _without_other_layouts(self, options: Options, diagnostics: Diagnostics) -> ModuleOp:
-        """The kernels, in core form where a port to layouts is for another chip than theirs.
-
-        Raises:
-            DiagnosticError: They have layouts and cannot be raised.
-        """
-        if self.port.target.name != "amdg":
-            return self._module
-        from xtile.backends.triton.compilation import own_chip
-
-        own = own_chip(self._module)
-        if own is None:
-            return self._module
-        default = own if own in AMD.chips else AMD.default
-        if own == chip_name(options.chip or default):
-            return self._module
-        return translate(self._module, "triton-to-core", options, diagnostics, self._on_step)
 
     def _on_step(self, name: str, module: ModuleOp) -> None:
         self._before.append((name, time.perf_counter(), module))

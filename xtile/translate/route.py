@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xtile.garbage import without_collections
-from xtile.targets import OptionError, Vendor, check_chip
+from xtile.targets import AMD, OptionError, Vendor, check_chip
 from xtile.translate.contracts import check_result, refuse_level
 from xtile.translate.forms import (
+    AMDG,
     BESIDE,
     XEGPU_WORK_GROUP,
     Form,
@@ -161,12 +162,26 @@ class Run:
         """Takes the kernels of a module to a language or level, if they are not there already."""
         check_target(target, self.options.chip, self.table)
         module = self._prepared(module, target)
-        found = forms_of(module, self.table.forms)
         goals = self.table.goals_of(target, self._level_of(target))
+        if AMDG in goals:
+            module = self._without_other_layouts(module)
+        found = forms_of(module, self.table.forms)
         kernels = [each.form for each in found if each.form not in BESIDE]
         if kernels and all(form.is_one_of(goals) for form in kernels):
             return module
         return self._route(module, found, f"the translation to {target}", target, None)
+
+    def _without_other_layouts(self, module: ModuleOp) -> ModuleOp:
+        """The kernels, in the core form where they have layouts for another chip than is asked for.
+
+        Raises:
+            DiagnosticError: They have, and cannot be raised.
+        """
+        from xtile.dialects.triton.module_attributes import own_chip
+
+        own = own_chip(module)
+        wanted = self.options.chip or (own if own in AMD.chips else AMD.default)
+        return module if own in (None, wanted) else self.named(module, "triton-to-core")
 
     def _level_of(self, target: str, source: str | None = None) -> str | None:
         """The level that kernels in a language are to have; None for any."""

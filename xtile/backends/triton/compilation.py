@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     ModuleOp,
-    StringAttr,
     i32,
 )
 from xdsl.ir import Attribute
@@ -54,7 +53,7 @@ from xtile.backends.triton.layouts import (
     text_for,
     text_with_layouts,
 )
-from xtile.dialects.triton.module_attributes import TARGET
+from xtile.dialects.triton.module_attributes import TARGET, own_chip
 from xtile.targets import AMD, chip_name, find_target, vendor_of
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from xtile.text.source import Source, source_of, span_of
@@ -147,15 +146,6 @@ def chip_of(module: ModuleOp, chip: str | None = None) -> str:
     return chip or own_chip(module) or AMD.default
 
 
-def own_chip(module: ModuleOp) -> str | None:
-    """The chip whose layouts the tensors of a module have; None where they have none."""
-    target = module.attributes.get(TARGET)
-    if not isinstance(target, StringAttr):
-        return None
-    maker, _, name = target.data.partition(":")
-    return chip_name(name) if maker == "hip" else f"sm_{name}"
-
-
 def compile_program(
     module: ModuleOp,
     chip: str,
@@ -232,10 +222,9 @@ def translated(
 
     target = find_target(chip)
     options = RouteOptions(target.name)
-    own = own_chip(module)
-    if own not in (None, target.name) or _lacks_descriptors(module, target.name):
+    if _lacks_descriptors(module, target.name):
         module = translate(module, "triton-to-core", options, diagnostics, watcher)
-    elif own is not None:
+    elif own_chip(module) == target.name:
         return module
     return translate_to(module, "triton", options, diagnostics, watcher)
 

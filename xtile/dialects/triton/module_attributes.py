@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
+
+from xtile.targets import chip_name
 
 BLOCKS, WARPS, LANES = "ttg.num-ctas", "ttg.num-warps", "ttg.threads-per-warp"
 """The blocks of a cluster, the warps of a block, the lanes of a warp."""
@@ -24,3 +26,12 @@ def blocks_around(operation: Operation) -> int:
     while around is not None and not isinstance(around, ModuleOp):
         around = around.parent_op()
     return number(around, BLOCKS, 1)
+
+
+def own_chip(module: ModuleOp) -> str | None:
+    """The chip whose layouts the tensors of a module have; None where they have none."""
+    target = module.attributes.get(TARGET)
+    if not isinstance(target, StringAttr):
+        return None
+    maker, _, name = target.data.partition(":")
+    return chip_name(name) if maker == "hip" else f"sm_{name}"
