@@ -9,9 +9,9 @@ EXTENSION_TABLES.update(
         "func": "xtile.dialects.func",
         "gpu": "xtile.dialects.gpu.extensions",
         "llvm": "xtile.dialects.llvm",
-        "memref": "xtile.dialects.memref.extensions",
-        "scf": "xtile.dialects.scf.extensions",
+        "memref": "xtile.dialects.memref.ops",
+        "scf": "xtile.dialects.scf.ops",
         "ub": "xtile.dialects.ub",
-        "vector": "xtile.dialects.vector.extensions",
+        "vector": "xtile.dialects.vector",
     }
 )

@@ -23,7 +23,7 @@ def _loaded(module: str, name: str) -> Callable[[], Dialect]:
 
 OWN_DIALECTS: Mapping[str, Callable[[], Dialect]] = {
     "amdg": _loaded("xtile.dialects.triton.amdg.dialect", "AMDG"),
-    "core": _loaded("xtile.dialects.core.dialect", "Core"),
+    "core": _loaded("xtile.dialects.core", "Core"),
     "index": _loaded("xtile.dialects.index", "Index"),
     "nvvm": _loaded("xtile.dialects.compilation", "NVVM"),
     "rocdl": _loaded("xtile.dialects.rocdl", "ROCDL"),

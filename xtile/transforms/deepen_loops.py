@@ -36,7 +36,7 @@ from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shapes import bits_of
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.dialects.walk import walk

@@ -45,9 +45,9 @@ from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp, YieldOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import as_vector
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.masks import ConstantMaskOp
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import subview

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.affine.dialect import Affine
+    from xtile.dialects.affine.ops import Affine
 
 __all__ = ["Affine"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.affine.dialect", "Affine")
+__getattr__ = loaded_when_asked_for("xtile.dialects.affine.ops", "Affine")

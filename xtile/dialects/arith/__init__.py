@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.arith.dialect import Arith
+    from xtile.dialects.arith.ops import Arith
 
 __all__ = ["Arith"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.arith.dialect", "Arith")
+__getattr__ = loaded_when_asked_for("xtile.dialects.arith.ops", "Arith")

@@ -16,7 +16,7 @@ from xtile.text.extensions import Extension, Replacement, Table
 
 _CASTS = "xtile.dialects.arith.casts"
 _COMPARISONS = "xtile.dialects.arith.comparisons"
-_INTEGERS = "xtile.dialects.arith.integers"
+_ARITHMETIC = "xtile.dialects.arith.arithmetic"
 
 _INTEGER = VarConstraint("T", SIGNLESS_INTEGER_LIKE)
 _FLOAT = VarConstraint("T", FLOAT_LIKE)
@@ -78,8 +78,8 @@ OPERATIONS: Table = {
     arith.BitcastOp: Extension(verify=_verify_bitcast),
     arith.CmpfOp: Replacement(_COMPARISONS, "CmpFOp"),
     arith.CmpiOp: Replacement(_COMPARISONS, "CmpIOp"),
-    arith.DivSIOp: Replacement(_INTEGERS, "DivSIOp"),
-    arith.DivUIOp: Replacement(_INTEGERS, "DivUIOp"),
+    arith.DivSIOp: Replacement(_ARITHMETIC, "DivSIOp"),
+    arith.DivUIOp: Replacement(_ARITHMETIC, "DivUIOp"),
     arith.ExtFOp: Replacement(_CASTS, "ExtFOp"),
     arith.ExtSIOp: Replacement(_CASTS, "ExtSIOp"),
     arith.ExtUIOp: Replacement(_CASTS, "ExtUIOp"),
@@ -88,8 +88,8 @@ OPERATIONS: Table = {
     arith.IndexCastOp: Replacement(_CASTS, "IndexCastOp"),
     arith.SIToFPOp: Replacement(_CASTS, "SIToFPOp"),
     arith.SelectOp: Replacement(_COMPARISONS, "SelectOp"),
-    arith.ShRSIOp: Replacement(_INTEGERS, "ShRSIOp"),
-    arith.ShRUIOp: Replacement(_INTEGERS, "ShRUIOp"),
+    arith.ShRSIOp: Replacement(_ARITHMETIC, "ShRSIOp"),
+    arith.ShRUIOp: Replacement(_ARITHMETIC, "ShRUIOp"),
     arith.TruncFOp: Replacement(_CASTS, "TruncFOp"),
     arith.TruncIOp: Replacement(_CASTS, "TruncIOp"),
     arith.UIToFPOp: Replacement(_CASTS, "UIToFPOp"),

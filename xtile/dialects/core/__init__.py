@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.core.dialect import Core
+    from xtile.dialects.core.ops import Core
 
 __all__ = ["Core"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.core.dialect", "Core")
+__getattr__ = loaded_when_asked_for("xtile.dialects.core.ops", "Core")

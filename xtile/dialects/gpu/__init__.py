@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.gpu.dialect import GPU
+    from xtile.dialects.gpu.ops import GPU
 
 __all__ = ["GPU"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.gpu.dialect", "GPU")
+__getattr__ = loaded_when_asked_for("xtile.dialects.gpu.ops", "GPU")

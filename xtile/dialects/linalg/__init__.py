@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.linalg.dialect import Linalg
+    from xtile.dialects.linalg.ops import Linalg
 
 __all__ = ["Linalg"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.linalg.dialect", "Linalg")
+__getattr__ = loaded_when_asked_for("xtile.dialects.linalg.ops", "Linalg")

@@ -15,9 +15,8 @@ from xdsl.irdl import BaseAttr, OptPropertyDef
 
 from xtile.dialects.definitions import op_definition
 from xtile.dialects.linalg.assembly import NamedText, tensors
-from xtile.dialects.linalg.attributes import TypeFnAttr
 from xtile.dialects.linalg.payloads import payload
-from xtile.dialects.linalg.structure import element_type
+from xtile.dialects.linalg.structure import TypeFnAttr, element_type
 from xtile.dialects.upstream import completes
 
 CAST = {"cast": OptPropertyDef(BaseAttr(TypeFnAttr))}

@@ -18,8 +18,8 @@ from xdsl.irdl import base, opt_prop_def, prop_def
 
 from xtile.dialects.definitions import op_definition
 from xtile.dialects.linalg.assembly import NamedText, map_attributes
-from xtile.dialects.linalg.attributes import TypeFnAttr
 from xtile.dialects.linalg.elementwise import CAST, Named
+from xtile.dialects.linalg.structure import TypeFnAttr
 from xtile.dialects.upstream import completes
 
 Maps = tuple[AffineMap, AffineMap, AffineMap]

@@ -12,17 +12,46 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ShapedType, TensorType
 from xdsl.dialects.linalg.abstract_ops import LinalgStructuredOperation
 from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+from xdsl.utils.str_enum import StrEnum
 
 from xtile.dialects.linalg.payloads import NAMED, payload
 
-_UNSIGNED = "cast_unsigned"
+
+class TypeFn(StrEnum):
+    """How numbers are cast to the type of the output: with their sign, or as if they had none."""
+
+    SIGNED = "cast_signed"
+    UNSIGNED = "cast_unsigned"
+
+
+@irdl_attr_definition
+class TypeFnAttr(EnumAttribute[TypeFn]):
+    """`#linalg.type_fn<cast_unsigned>`."""
+
+    name = "linalg.type_fn"
+
+    @classmethod
+    @override
+    def parse_parameter(cls, parser: AttrParser) -> TypeFn:
+        with parser.in_angle_brackets():
+            return super().parse_parameter(parser)
+
+    @override
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            super().print_parameter(printer)
 
 
 @dataclass(frozen=True)
@@ -166,7 +195,7 @@ _STRUCTURES = {
 
 def is_unsigned(operation: Operation) -> bool:
     """Whether an operation casts numbers as if they had no sign."""
-    return getattr(operation.properties.get("cast"), "data", None) == _UNSIGNED
+    return getattr(operation.properties.get("cast"), "data", None) == TypeFn.UNSIGNED
 
 
 def element_type(value: SSAValue) -> Attribute:

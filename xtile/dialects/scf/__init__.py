@@ -1,6 +1,6 @@
 """The `scf` dialect in upstream's syntax.
 
-Operations that xDSL's classes hold are xDSL's own; `extensions.py` says which, and what LLVM says
+Operations that xDSL's classes hold are xDSL's own; `ops.py` says which, and what LLVM says
 of them beside.
 
 Source: MLIR (LLVM 22), `Dialect/SCF/IR`.
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from xtile.dialects.registry import loaded_when_asked_for
 
 if TYPE_CHECKING:
-    from xtile.dialects.scf.dialect import Scf
+    from xtile.dialects.scf.ops import Scf
 
 __all__ = ["Scf"]
 
-__getattr__ = loaded_when_asked_for("xtile.dialects.scf.dialect", "Scf")
+__getattr__ = loaded_when_asked_for("xtile.dialects.scf.ops", "Scf")

@@ -24,10 +24,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.tensorlang.assembly import Definition
+from xtile.dialects.tensorlang.assembly import Definition, NameTable
 from xtile.dialects.tensorlang.attributes import AddressSpace, MatrixUse
 from xtile.dialects.tensorlang.lexer import END, Lexer
-from xtile.dialects.tensorlang.names import NameTable
 from xtile.dialects.tensorlang.operation import (
     ATTRIBUTE_NAMES,
     array_entries,

@@ -16,8 +16,7 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xtile.dialects.triton.names import name_in
-from xtile.dialects.triton.versions import OLDEST, Release
+from xtile.dialects.triton.versions import OLDEST, Release, name_in
 
 Operand: TypeAlias = SSAValue | Operation
 """What constructors take as an operand: a value, or the operation whose only result it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing_extensions import override
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.triton.names import new_name
+from xtile.dialects.triton.versions import new_name
 from xtile.text.mlir_parser import MlirParser
 
 

@@ -9,9 +9,8 @@ from typing_extensions import override
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
 from xdsl.printer import Printer
 
-from xtile.dialects.triton.names import name_in
 from xtile.dialects.triton.operation import TritonOperation
-from xtile.dialects.triton.versions import NEWEST, V3_7, Release
+from xtile.dialects.triton.versions import NEWEST, V3_7, Release, name_in
 from xtile.text.mlir_printer import MlirPrinter
 
 

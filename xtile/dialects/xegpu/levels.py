@@ -17,7 +17,7 @@ from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, StoreScatterOp
-from xtile.dialects.xegpu.rfc.attributes import MODE
+from xtile.dialects.xegpu.rfc.names import MODE
 
 Level = Literal["work-group", "subgroup", "lane"]
 

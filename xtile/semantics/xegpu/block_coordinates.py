@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import StringAttr
 from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.operation import element_type, shape_of, shape_text
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
-from xtile.dialects.xegpu.rfc.attributes import MODE, TRANSPOSE_BIT_WIDTH, VNNI_AXIS
+from xtile.dialects.xegpu.rfc.names import MODE, TRANSPOSE_BIT_WIDTH, VNNI_AXIS
 from xtile.dialects.xegpu.types import TensorDescType, bit_width
 from xtile.semantics.values import Array
 from xtile.semantics.xegpu.fragments import elements_of_a_register, to_lanes, unit

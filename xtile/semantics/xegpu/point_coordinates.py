@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.xegpu.operation import shape_of, shape_text
-from xtile.dialects.xegpu.rfc.attributes import MODE, TRANSPOSE
+from xtile.dialects.xegpu.rfc.names import MODE, TRANSPOSE
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.semantics.values import Array
 from xtile.semantics.xegpu.block_coordinates import fragment_coordinates

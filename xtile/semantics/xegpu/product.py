@@ -16,7 +16,7 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.xegpu.operation import element_type, shape_of
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.dialects.xegpu.rfc.attributes import MODE
+from xtile.dialects.xegpu.rfc.names import MODE
 from xtile.dialects.xegpu.types import bit_width
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.configuration import require_full_subgroups

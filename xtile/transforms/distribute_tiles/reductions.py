@@ -28,7 +28,7 @@ from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.combinations import COMBINING, kind_of
 from xtile.rewrite.indices import Index

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.affine_tiles import Affine, affine_of
 from xtile.rewrite.facts import constant_of

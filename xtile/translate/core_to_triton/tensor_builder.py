@@ -25,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.hints import isa
 
+from xtile.dialects.arith.arithmetic import DivSIOp, DivUIOp, ShRSIOp, ShRUIOp
 from xtile.dialects.arith.casts import (
     ExtFOp,
     ExtSIOp,
@@ -37,7 +38,6 @@ from xtile.dialects.arith.casts import (
     UIToFPOp,
 )
 from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp, SelectOp
-from xtile.dialects.arith.integers import DivSIOp, DivUIOp, ShRSIOp, ShRUIOp
 from xtile.dialects.scf.loops import ForOp
 from xtile.dialects.triton.operation import as_tensor, shape_of, with_element
 from xtile.dialects.triton.operation import element_of as element_of_tensor

@@ -96,7 +96,7 @@ def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
 
 def neutral(kind: str, type_: Attribute) -> float:
     """The number that a kind of reduction leaves out of account, of a type that is carried."""
-    from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+    from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 
     if isinstance(type_, IndexType):
         return neutral_integer(kind, 64)

@@ -19,11 +19,10 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from xtile.dialects.arith.arithmetic import DivSIOp, DivUIOp, RemFOp, ShRSIOp, ShRUIOp
 from xtile.dialects.arith.comparisons import (
     SelectOp,
 )
-from xtile.dialects.arith.floats import RemFOp
-from xtile.dialects.arith.integers import DivSIOp, DivUIOp, ShRSIOp, ShRUIOp
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonOrdering,
     ComparisonPredicate,

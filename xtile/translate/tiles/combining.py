@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.translate.tiles.casts import narrow
 from xtile.translate.tiles.elementwise import arithmetic
 from xtile.translate.tiles.lowering import TileLowering

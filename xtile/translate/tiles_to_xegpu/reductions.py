@@ -25,7 +25,7 @@ from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp, ScanOp
 from xtile.dialects.core.subgroup import YieldOp
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.combinations import kind_of
 from xtile.rewrite.rebuilder import Rule, again

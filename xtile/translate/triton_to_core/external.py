@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from xtile.dialects.arith.arithmetic import RemFOp, ShRUIOp
 from xtile.dialects.arith.casts import (
     ExtSIOp,
     ExtUIOp,
@@ -25,8 +26,6 @@ from xtile.dialects.arith.casts import (
     TruncIOp,
     UIToFPOp,
 )
-from xtile.dialects.arith.floats import RemFOp
-from xtile.dialects.arith.integers import ShRUIOp
 from xtile.dialects.math import ErfcOp, IsFiniteOp, IsInfOp, IsNaNOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.tt.ops import ExternElementwiseOp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32, i1
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.arithmetic import FLOAT_ARITHMETIC, INTEGER_ARITHMETIC
 from xtile.translate.xegpu_to_spirv.elementwise import like

@@ -16,7 +16,7 @@ from tests.dialects.cuda_tile.bytecode.texts import body, nameless, printed, rea
 from tests.samples import one_of
 from tests.tile_tools import disassembled
 from xtile.dialects.cuda_tile.bytecode import decode, encode
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_table, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import write_table, write_varint
 from xtile.dialects.cuda_tile.bytecode.constants import MAXIMUM_BYTES
 from xtile.dialects.cuda_tile.bytecode.container import write_section
 from xtile.dialects.cuda_tile.bytecode.tables import Section

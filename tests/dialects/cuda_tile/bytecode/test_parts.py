@@ -53,8 +53,8 @@ from xtile.dialects.cuda_tile.attributes import (
 )
 from xtile.dialects.cuda_tile.bytecode.attribute_decoder import AttributeReader
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.byte_writer import (
+from xtile.dialects.cuda_tile.bytecode.byte_streams import (
+    ByteReader,
     write_numbers,
     write_signed_varint,
     write_varint,

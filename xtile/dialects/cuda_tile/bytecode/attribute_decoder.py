@@ -24,7 +24,7 @@ from xtile.dialects.cuda_tile.attributes import (
     OptimizationHintsAttr,
     SameElementsAttr,
 )
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader
 from xtile.dialects.cuda_tile.bytecode.constants import ConstantReader
 from xtile.dialects.cuda_tile.bytecode.string_table import StringReader
 from xtile.dialects.cuda_tile.bytecode.tables import AttributeTag

@@ -25,7 +25,7 @@ from xtile.dialects.cuda_tile.attributes import (
     OptimizationHintsAttr,
     SameElementsAttr,
 )
-from xtile.dialects.cuda_tile.bytecode.byte_writer import (
+from xtile.dialects.cuda_tile.bytecode.byte_streams import (
     write_numbers,
     write_signed_varint,
     write_varint,

@@ -17,8 +17,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_table, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader, write_table, write_varint
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 from xtile.dialects.cuda_tile.types import TileType
 from xtile.text.mlir_attributes import dense_elements

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.byte_writer import align, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader, align, write_varint
 from xtile.dialects.cuda_tile.bytecode.tables import (
     ALIGNED,
     HEADER_BYTES,

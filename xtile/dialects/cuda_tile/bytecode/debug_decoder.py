@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import NUMBER_SIZE, OFFSET_SIZE
 from xtile.dialects.cuda_tile.bytecode.string_table import StringReader

@@ -31,7 +31,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.cuda_tile.bytecode.byte_writer import (
+from xtile.dialects.cuda_tile.bytecode.byte_streams import (
     align,
     write_offsets,
     write_table,

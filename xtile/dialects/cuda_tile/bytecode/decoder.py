@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from xtile.dialects.cuda_tile.bytecode.attribute_decoder import AttributeReader
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader
 from xtile.dialects.cuda_tile.bytecode.constants import ConstantReader
 from xtile.dialects.cuda_tile.bytecode.container import Container, read_container
 from xtile.dialects.cuda_tile.bytecode.debug_decoder import DebugReader

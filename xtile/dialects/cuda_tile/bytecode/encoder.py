@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Operation
 
 from xtile.dialects.cuda_tile.attributes import OptimizationHintsAttr, SymbolVisibilityAttr
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
-from xtile.dialects.cuda_tile.bytecode.byte_writer import align, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import align, write_varint
 from xtile.dialects.cuda_tile.bytecode.container import write_header, write_section
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
 from xtile.dialects.cuda_tile.bytecode.operation_encoder import FunctionWriter

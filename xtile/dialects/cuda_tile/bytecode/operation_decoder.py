@@ -10,7 +10,7 @@ from xdsl.irdl import AttrSizedOperandSegments
 from xdsl.traits import IsTerminator
 
 from xtile.dialects.cuda_tile.bytecode.attribute_decoder import AttributeReader
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader
 from xtile.dialects.cuda_tile.bytecode.debug_decoder import FunctionLocations
 from xtile.dialects.cuda_tile.bytecode.records import Record, records_by_opcode
 from xtile.dialects.cuda_tile.types import TokenType

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import AttrSizedOperandSegments
 
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_numbers, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import write_numbers, write_varint
 from xtile.dialects.cuda_tile.bytecode.debug_encoder import DebugWriter
 from xtile.dialects.cuda_tile.bytecode.property_codecs import BooleansCodec
 from xtile.dialects.cuda_tile.bytecode.records import TOP_LEVEL, PropertyField, Record, record_of

@@ -31,8 +31,7 @@ from xdsl.utils.str_enum import StrEnum
 from xtile.dialects.cuda_tile.attributes import AssumePredicateAttr, OptimizationHintsAttr
 from xtile.dialects.cuda_tile.bytecode.attribute_decoder import AttributeReader, read_integer
 from xtile.dialects.cuda_tile.bytecode.attribute_encoder import AttributeWriter, unsigned
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_numbers, write_varint
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader, write_numbers, write_varint
 from xtile.dialects.cuda_tile.bytecode.type_encoder import UnwritableError
 from xtile.dialects.cuda_tile.types import TileType
 

@@ -7,8 +7,7 @@ Source: NVIDIA/cuda-tile 13.3.0, `BytecodeWriter.cpp`, "String Section Managemen
 
 from __future__ import annotations
 
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
-from xtile.dialects.cuda_tile.bytecode.byte_writer import write_table
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader, write_table
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 
 _OFFSET_SIZE = 4

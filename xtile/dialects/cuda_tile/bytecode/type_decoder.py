@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
-from xtile.dialects.cuda_tile.bytecode.byte_reader import ByteReader
+from xtile.dialects.cuda_tile.bytecode.byte_streams import ByteReader
 from xtile.dialects.cuda_tile.bytecode.container import Entries, read_entries
 from xtile.dialects.cuda_tile.bytecode.tables import (
     POINTER_FLAGS_SINCE,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
-from xtile.dialects.cuda_tile.bytecode.byte_writer import (
+from xtile.dialects.cuda_tile.bytecode.byte_streams import (
     write_numbers,
     write_table,
     write_varint,

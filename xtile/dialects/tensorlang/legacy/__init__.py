@@ -134,9 +134,9 @@ def read_dropped_type(reader: TermReader) -> Attribute:
 
 def read_integer_part(reader: TermReader) -> FloatAttr:
     """Reads an integer where a complex constant of the current revision has a floating one."""
-    from xtile.dialects.tensorlang.legacy import constants
+    from xtile.dialects.tensorlang.legacy import scalars
 
-    return constants.read_integer_part(reader)
+    return scalars.read_integer_part(reader)
 
 
 def missing_group_size(reader: TermReader, span: Span) -> int:

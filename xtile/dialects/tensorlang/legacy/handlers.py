@@ -14,7 +14,6 @@ from xtile.dialects.tensorlang.assembly import Parts
 from xtile.dialects.tensorlang.legacy import VIEWS
 from xtile.dialects.tensorlang.legacy.access import read_alloca, read_load, read_size
 from xtile.dialects.tensorlang.legacy.blas import ROWS, read_blas, read_store
-from xtile.dialects.tensorlang.legacy.constants import adjust_constant
 from xtile.dialects.tensorlang.legacy.control import (
     read_for,
     read_foreach,
@@ -25,6 +24,7 @@ from xtile.dialects.tensorlang.legacy.control import (
 from xtile.dialects.tensorlang.legacy.reshape import read_expand, read_fuse
 from xtile.dialects.tensorlang.legacy.revisions import CURRENT
 from xtile.dialects.tensorlang.legacy.scalars import (
+    adjust_constant,
     read_arith,
     read_barrier,
     read_cast,

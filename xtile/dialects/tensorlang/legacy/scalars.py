@@ -1,4 +1,4 @@
-"""Arithmetic, comparison, math, cast and builtins as older text writes them.
+"""Arithmetic, comparison, math, cast, builtins and constants as older text writes them.
 
 Source: tensor language references of tinytc v0.1.0 ("Binary op", "Neg", "Group id", "Group
 size") and v0.3.1 ("Arithmetic", "Cast", "Comparison").
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import BoolAttr, UnitAttr
+from xdsl.dialects.builtin import BoolAttr, FloatAttr, UnitAttr, f64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.tensorlang.assembly import Parts
@@ -48,12 +48,14 @@ from xtile.dialects.tensorlang.ops.arithmetic import (
 from xtile.dialects.tensorlang.ops.builtins import GroupIdOp, IndexBuiltinOperation, NumGroupsOp
 from xtile.dialects.tensorlang.ops.control import IfOp, YieldOp
 from xtile.dialects.tensorlang.ops.memory import BarrierOp
+from xtile.dialects.tensorlang.printer import constant_text
 from xtile.dialects.tensorlang.term_reader import ReadError
-from xtile.dialects.tensorlang.types import BOOL, INDEX, INTEGER_TYPES, type_text
+from xtile.dialects.tensorlang.types import BOOL, INDEX, INTEGER_TYPES, component_type, type_text
 from xtile.text.source import Span
 
 if TYPE_CHECKING:
     from xtile.dialects.tensorlang.reader import Reader
+    from xtile.dialects.tensorlang.term_reader import TermReader
 
 
 COMPARISONS: dict[str, type[TensorLangOperation]] = {
@@ -286,3 +288,40 @@ def read_barrier(reader: Reader, mnemonic: str) -> TensorLangOperation:
     if not operation.properties:
         operation.properties.update({"global_fence": UnitAttr(), "local_fence": UnitAttr()})
     return operation
+
+
+# Constants
+#
+# The older revisions have no constant instruction, but immediates, which take the annotated type
+# whatever they look like. Generators that were moved to the constant instruction kept writing the
+# numbers that way, `constant 0 : f32` for 0.0; only text that has older constructs besides is read
+# so.
+
+
+def adjust_constant(reader: Reader, parts: Parts, span: Span) -> None:
+    """Gives a constant the form that its type asks for, where it has one.
+
+    The others the verifier reports.
+    """
+    if not reader.has_older_constructs:
+        return
+    type = parts.result_types[0]
+    try:
+        value = convert_literal(parts.properties["value"], component_type(type), span)
+    except ReadError:
+        return
+    parts.properties["value"] = value
+    _warn(reader, span, f"{constant_text(value)} : {type_text(type)}")
+
+
+def read_integer_part(reader: TermReader) -> FloatAttr:
+    """Reads the integer `1` as the part `1.0` of a complex constant."""
+    span = reader.span()
+    value = FloatAttr(float(reader.integer("part")), f64)
+    _warn(reader, span, constant_text(value))
+    return value
+
+
+def _warn(reader: TermReader, span: Span, current: str) -> None:
+    text = reader.source.text[span.start : span.end]
+    reader.warn(span, f"{text} is a spelling of older generators; write {current}")

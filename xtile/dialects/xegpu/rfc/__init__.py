@@ -3,9 +3,9 @@
 Both forms are one dialect. Reading takes either, operation by operation (`parser.py`); printing
 takes the one that is asked for. `docs/xegpu-rfc.md` lists every spelling.
 
-    names.py          names of operations, types and attributes
+    names.py          names of operations, types and attributes; what LLVM 22 has no word for,
+                      which has its rules in verifier.py
     operation_text.py the parts of an operation's text, and what reads them: operands.py,
                       descriptor.py, common.py, read_*.py
-    attributes.py     what LLVM 22 has no word for; verifier.py has the rules for it
     operations.py     operations that LLVM 22 does not have
 """

@@ -10,8 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.attributes import MEMORY_SPACE_NUMBERS, CachePolicy, CachePolicyAttr
 from xtile.dialects.xegpu.constraints import memory_space_number
-from xtile.dialects.xegpu.rfc.attributes import MEMORY_SCOPE, MODE
-from xtile.dialects.xegpu.rfc.names import CACHE_HINTS, CACHE_POLICIES
+from xtile.dialects.xegpu.rfc.names import CACHE_HINTS, CACHE_POLICIES, MEMORY_SCOPE, MODE
 from xtile.dialects.xegpu.rfc.operation_text import Given, OperationText
 from xtile.dialects.xegpu.types import TensorDescType
 

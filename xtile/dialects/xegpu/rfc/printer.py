@@ -22,15 +22,15 @@ from xtile.dialects.xegpu.ops.barriers import AllocNbarrierOp, FenceOp
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, CreateNdDescOp, UpdateNdOffsetOp
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.dialects.xegpu.rfc.attributes import (
+from xtile.dialects.xegpu.rfc.names import (
     BOUNDARY_CHECK,
+    MEMORY_SPACES,
     MODE,
     RFC_ATTRIBUTES,
     TRANSPOSE,
     TRANSPOSE_BIT_WIDTH,
     VNNI_AXIS,
 )
-from xtile.dialects.xegpu.rfc.names import MEMORY_SPACES
 from xtile.dialects.xegpu.rfc.operations import CreateNbarrierOp, MfenceOp
 from xtile.dialects.xegpu.rfc.print_terms import Entry, TermPrinter
 from xtile.dialects.xegpu.rfc.verifier import VNNI_BITS

@@ -18,12 +18,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
-from xtile.dialects.xegpu.rfc.attributes import (
-    BOUNDARY_CHECK,
-    MEMORY_SCOPE,
-    TRANSPOSE_BIT_WIDTH,
-    VNNI_AXIS,
-)
 from xtile.dialects.xegpu.rfc.common import (
     Properties,
     integer_array,
@@ -34,6 +28,12 @@ from xtile.dialects.xegpu.rfc.common import (
     take_hints,
     take_mode,
     vector_type,
+)
+from xtile.dialects.xegpu.rfc.names import (
+    BOUNDARY_CHECK,
+    MEMORY_SCOPE,
+    TRANSPOSE_BIT_WIDTH,
+    VNNI_AXIS,
 )
 from xtile.dialects.xegpu.rfc.operands import (
     constants,

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.xegpu.layout import LayoutAttr
 from xtile.dialects.xegpu.ops.product import DpasOp
-from xtile.dialects.xegpu.rfc.attributes import MODE
 from xtile.dialects.xegpu.rfc.common import (
     SIMT,
     Properties,
@@ -18,6 +17,7 @@ from xtile.dialects.xegpu.rfc.common import (
     take_mode,
     vector_type,
 )
+from xtile.dialects.xegpu.rfc.names import MODE
 from xtile.dialects.xegpu.rfc.operands import resolve
 from xtile.dialects.xegpu.rfc.operation_text import OperationText
 from xtile.dialects.xegpu.rfc.verifier import is_product

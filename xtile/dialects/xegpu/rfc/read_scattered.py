@@ -10,7 +10,6 @@ from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.descriptors import CreateDescOp, UpdateOffsetOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
-from xtile.dialects.xegpu.rfc.attributes import TRANSPOSE
 from xtile.dialects.xegpu.rfc.common import (
     Properties,
     integer_array,
@@ -21,7 +20,7 @@ from xtile.dialects.xegpu.rfc.common import (
     take_hints,
     take_mode,
 )
-from xtile.dialects.xegpu.rfc.names import ATOMIC_KINDS
+from xtile.dialects.xegpu.rfc.names import ATOMIC_KINDS, TRANSPOSE
 from xtile.dialects.xegpu.rfc.operands import (
     descriptor_of,
     resolve,

@@ -22,7 +22,7 @@ from xtile.dialects.xegpu.attributes import (
     MemorySpaceAttr,
 )
 from xtile.dialects.xegpu.ops.barriers import FenceOp
-from xtile.dialects.xegpu.rfc.attributes import (
+from xtile.dialects.xegpu.rfc.names import (
     BOUNDARY_CHECK,
     MEMORY_SCOPE,
     MODE,

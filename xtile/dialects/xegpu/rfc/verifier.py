@@ -15,7 +15,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.operation import CachedOperation
-from xtile.dialects.xegpu.rfc.attributes import (
+from xtile.dialects.xegpu.rfc.names import (
     BOUNDARY_CHECK,
     MEMORY_SCOPE,
     MODE,

@@ -28,8 +28,8 @@ from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.shared_attributes import truth_attribute
+from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.contractions import ContractionOp
-from xtile.dialects.vector.neutral import neutral_float, neutral_integer
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.facts import constant_of
 from xtile.text.mlir_attributes import splat_constant

@@ -1,15 +1,29 @@
-"""Operations on integers that may promise that nothing remains.
+"""Quotients and shifts that may promise that nothing remains, and the remainder of floats.
 
 Source: MLIR (LLVM 22), `Dialect/Arith/IR/ArithOps.td`.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import UnitAttr
-from xdsl.irdl import BaseAttr, OptPropertyDef, VarConstraint
+from typing import ClassVar
 
-from xtile.dialects.upstream import SIGNLESS_INTEGER_LIKE, completes
+from xdsl.dialects import arith
+from xdsl.dialects.arith import FastMathFlagsAttr
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.irdl import (
+    BaseAttr,
+    IRDLOperation,
+    OptPropertyDef,
+    VarConstraint,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from xtile.dialects.definitions import op_definition
+from xtile.dialects.upstream import FLOAT_LIKE, SIGNLESS_INTEGER_LIKE, completes
 
 _TYPE = VarConstraint("T", SIGNLESS_INTEGER_LIKE)
 
@@ -59,3 +73,21 @@ class ShRSIOp(arith.ShRSIOp):
     %c = arith.shrsi %a, %b : i32
     ```
     """
+
+
+@op_definition
+class RemFOp(IRDLOperation):
+    """The remainder, of the dividend's sign: `%c = arith.remf %a, %b : f32`."""
+
+    name = "arith.remf"
+
+    TYPE: ClassVar = VarConstraint("TYPE", FLOAT_LIKE)
+
+    lhs = operand_def(TYPE)
+    rhs = operand_def(TYPE)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
+    result = result_def(TYPE)
+
+    assembly_format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+    traits = traits_def(Pure())
