@@ -100,7 +100,7 @@ class Launch:
         grid: The number of work-groups in each dimension.
         subgroup_size: Work-items in a subgroup.
         subgroups: Subgroups in a work-group.
-        existing: Work-items that a work-group has; its last subgroup may not be full.
+        work_items: Work-items in a work-group; its last subgroup may not be full.
     """
 
     function: Operation
@@ -108,16 +108,11 @@ class Launch:
     grid: tuple[int, int, int]
     subgroup_size: int
     subgroups: int
-    existing: int
-
-    @property
-    def work_items(self) -> int:
-        """Work-items in the subgroups of a work-group, if all are full."""
-        return self.subgroups * self.subgroup_size
+    work_items: int
 
     def work_item_of(self, thread: int) -> int:
         """The linear number of the work-item that a thread runs on."""
-        return thread % self.work_items
+        return thread % (self.subgroups * self.subgroup_size)
 
 
 class Observer(Protocol):

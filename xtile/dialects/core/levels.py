@@ -13,7 +13,7 @@ from xtile.dialects.core.blas import BlasOperation
 from xtile.dialects.core.cooperative_matrix import is_on_cooperative_matrices
 from xtile.dialects.core.extents import has_unknown_extents, problem_of_extents
 from xtile.dialects.core.pointers import PointerType, is_on_pointers
-from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.core.subgroup import ParallelOp, is_collective
 from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.number_attributes import problem_of, says_how_to_round
 from xtile.dialects.walk import walk
@@ -99,10 +99,8 @@ def _has_tile_of_pointers(operation: Operation) -> bool:
 
 def _check_block(operation: Operation) -> str | None:
     if isinstance(operation, BlasOperation):
-        return (
-            None if not _is_parallel(operation) else f"{operation.name} is work of all work-items"
-        )
-    if _is_parallel(operation):
+        return None if is_collective(operation) else f"{operation.name} is work of all work-items"
+    if not is_collective(operation):
         return None
     if is_on_cooperative_matrices(operation):
         return f"{operation.name} must stand in core.parallel, because matrices belong to subgroups"
@@ -164,14 +162,6 @@ _CHECKS = {
     Level.LANE: _check_lane,
     Level.TILE: _check_tile,
 }
-
-
-def _is_parallel(operation: Operation) -> bool:
-    """Whether an operation stands in a region that work-items execute on their own."""
-    around = operation.parent_op()
-    while around is not None and not isinstance(around, ParallelOp):
-        around = around.parent_op()
-    return around is not None
 
 
 def _holds_vectors(operation: Operation, least_rank: int) -> bool:

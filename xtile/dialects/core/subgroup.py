@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Attribute, Operation, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -69,6 +69,14 @@ class ParallelOp(IRDLOperation):
     traits = traits_def(NoTerminator())
 
     assembly_format = "$body attr-dict"
+
+
+def is_collective(operation: Operation) -> bool:
+    """Whether a work-group executes an operation as a whole: it stands in no `core.parallel`."""
+    around = operation.parent_op()
+    while around is not None and not isinstance(around, ParallelOp):
+        around = around.parent_op()
+    return around is None
 
 
 @op_definition

@@ -142,7 +142,7 @@ class Sanitizer:
     ) -> None:
         """Begins a new phase for the fenced memory; all work-items must be here."""
         assert self._launch is not None
-        active = active.reshape(-1)[: self._launch.existing]
+        active = active.reshape(-1)[: self._launch.work_items]
         if not active.all():
             missing = int(np.argmin(active))
             self._report(

@@ -6,7 +6,7 @@ from xdsl.dialects import memref, scf
 from xdsl.ir import Operation
 
 from xtile.dialects.core.blas import AxpbyOp, CumsumOp, GemmOp, GemvOp, GerOp, HadamardOp, SumOp
-from xtile.dialects.core.subgroup import AtomicUpdateOp, ParallelOp
+from xtile.dialects.core.subgroup import AtomicUpdateOp, ParallelOp, is_collective
 from xtile.rewrite.rebuilder import Rule, RuleTable, copy
 from xtile.text.source import spelling_of
 from xtile.transforms.distribute import elementwise, products, reductions
@@ -26,16 +26,6 @@ def copy_for_all(operation: Operation, kernel: Kernel) -> None:
 
 
 _CONTROL_FLOW = (scf.ForOp, scf.IfOp)
-
-
-def is_collective(operation: Operation) -> bool:
-    """Whether the work-group executes an operation as a whole."""
-    parent = operation.parent_op()
-    while parent is not None:
-        if isinstance(parent, ParallelOp):
-            return False
-        parent = parent.parent_op()
-    return True
 
 
 def _parallel(operation: ParallelOp, kernel: Kernel) -> None:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, ArrayAttr, IntegerAttr, Ve
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.blas import BlasA2Operation, BlasA3Operation, BlasOperation, GemmOp
-from xtile.dialects.core.subgroup import ParallelOp
+from xtile.dialects.core.subgroup import is_collective
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
 from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.functions import FuncOp
@@ -159,14 +159,6 @@ def _is_part(view: memref.SubviewOp) -> bool:
 
 def _shape_of(memory: SSAValue) -> tuple[int, ...]:
     return cast("AnyMemRef", memory.type).get_shape()
-
-
-def is_collective(operation: Operation) -> bool:
-    """Whether an operation stands in no parallel region."""
-    around = operation.parent_op()
-    while around is not None and not isinstance(around, ParallelOp):
-        around = around.parent_op()
-    return around is None
 
 
 def output_of(operation: BlasOperation) -> SSAValue:
