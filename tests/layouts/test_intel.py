@@ -18,7 +18,7 @@ from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
 from xtile.layouts import Layout, LayoutError, intel
 from xtile.semantics import core_cooperative_matrix
 from xtile.semantics.layout import layout_of
-from xtile.semantics.xegpu.fragments import elements_of_a_register, to_lanes, unit
+from xtile.semantics.xegpu.block_coordinates import elements_of_a_register, to_lanes, unit
 from xtile.targets import INTEL
 
 

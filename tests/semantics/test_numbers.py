@@ -18,9 +18,7 @@ from xtile.semantics.arithmetic import (
     math_function,
     unary_function,
 )
-from xtile.semantics.casts import cast_function
-from xtile.semantics.constants import number_of
-from xtile.semantics.numeric_types import NUMPY_TYPES
+from xtile.semantics.numeric_types import NUMPY_TYPES, cast_function, number_of
 
 INTEGERS = ["i8", "i16", "i32", "i64", "index"]
 FLOATS = ["bf16", "f16", "f32", "f64"]

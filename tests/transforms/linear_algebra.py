@@ -16,7 +16,7 @@ from tests.transforms.distribute.kernels import DTYPES, kernel, run
 from xtile.dialects.tensorlang import types
 from xtile.semantics import linalg
 from xtile.semantics.accumulation import accumulation_type
-from xtile.semantics.casts import cast_function
+from xtile.semantics.numeric_types import cast_function
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
-from xtile.semantics.constants import number_of
+from xtile.semantics.numeric_types import number_of
 from xtile.translate.rounding import rounded_float
 from xtile.translate.tensorlang_to_core.emit import constant_operation
 

@@ -1,11 +1,12 @@
-"""What operations on vectors of any dialect ask of their types."""
+"""What operations on vectors of any dialect ask of their types and of their affine maps."""
 
 from __future__ import annotations
 
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import FixedBitwidthType, VectorType
+from xdsl.dialects.builtin import AffineMapAttr, FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.shared_attributes import vector_of
@@ -59,3 +60,9 @@ def bits_of(type: Attribute) -> int:
     if isinstance(type, FixedBitwidthType):
         return type.bitwidth
     return _INDEX_BITS
+
+
+def dimensions_of(map: Attribute) -> list[int | None]:
+    """The dimension that each result of an attribute with an affine map is; None: a constant."""
+    results = cast(AffineMapAttr, map).data.results
+    return [each.position if isinstance(each, AffineDimExpr) else None for each in results]

@@ -17,9 +17,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from xtile.semantics import linalg
 from xtile.semantics.accumulation import accumulation_type
-from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Step
 from xtile.semantics.instructions.events import report_block
+from xtile.semantics.numeric_types import cast_function
 from xtile.semantics.observer import AccessKind
 from xtile.semantics.state import State
 from xtile.semantics.values import Array

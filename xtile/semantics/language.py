@@ -60,7 +60,7 @@ _HANDLERS = {
     "affine": "xtile.semantics.upstream.affine",
     "arith": "xtile.semantics.upstream.arith",
     "builtin": "xtile.semantics.upstream.builtin",
-    "cf": "xtile.semantics.upstream.cf",
+    "cf": "xtile.semantics.upstream.assumptions",
     "complex": "xtile.semantics.upstream.complex",
     "core": "xtile.semantics.core",
     "cuda_tile": "xtile.semantics.cuda_tile.table",
@@ -68,22 +68,21 @@ _HANDLERS = {
     "gpu": "xtile.semantics.upstream.gpu",
     "index": "xtile.semantics.upstream.index",
     "linalg": "xtile.semantics.upstream.linalg",
-    "llvm": "xtile.semantics.upstream.llvm",
+    "llvm": "xtile.semantics.upstream.assumptions",
     "math": "xtile.semantics.upstream.math",
     "memref": "xtile.semantics.upstream.memref",
-    "rocdl": "xtile.semantics.upstream.rocdl",
+    "rocdl": "xtile.semantics.upstream.gpu_ids",
     "scf": "xtile.semantics.upstream.scf",
     "spirv": "xtile.semantics.upstream.spirv",
     "tensorlang": "xtile.semantics.instructions.table",
-    "amdg": "xtile.semantics.triton.layouts",
+    "amdg": "xtile.semantics.triton.table",
     "tt": "xtile.semantics.triton.table",
-    "ttg": "xtile.semantics.triton.layouts",
-    "ub": "xtile.semantics.upstream.ub",
+    "ttg": "xtile.semantics.triton.table",
+    "ub": "xtile.semantics.upstream.assumptions",
     "vector": "xtile.semantics.vector",
     "xegpu": "xtile.semantics.xegpu.table",
 }
 """For each dialect the module with the HANDLERS of its operations, by name."""
-
 
 _ROUNDED = "xtile.semantics.core_numbers"
 """The same for operations that say how they are rounded."""
@@ -113,9 +112,8 @@ def language_of(function: Operation) -> Language:
 
 def handler_of(operation: Operation) -> Handler | None:
     """What compiles an operation; None if nothing does."""
-    module = _HANDLERS.get(operation.dialect_name())
-    if says_how_to_round(operation):
-        module = _ROUNDED
+    is_rounded = says_how_to_round(operation)
+    module = _ROUNDED if is_rounded else _HANDLERS.get(operation.dialect_name())
     if module is None:
         return None
     handlers: Mapping[str, Handler] = import_module(module).HANDLERS

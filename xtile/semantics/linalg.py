@@ -16,9 +16,8 @@ from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang import types
 from xtile.semantics.accumulation import accumulation_type
-from xtile.semantics.casts import cast_function
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import is_integer
+from xtile.semantics.numeric_types import cast_function, is_integer
 from xtile.semantics.values import Array, Value
 
 Update = Callable[[Value, Array, Value, Array], None]

@@ -28,12 +28,11 @@ from xdsl.dialects.vector import (
 )
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import CmpIOp, SelectOp
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
-from xtile.dialects.shapes import bits_of
+from xtile.dialects.shapes import bits_of, dimensions_of
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.attributes import neutral_float, neutral_integer

@@ -19,12 +19,12 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType,
 from xdsl.dialects.vector import CombiningKindFlag, TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.signature import source_language
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp

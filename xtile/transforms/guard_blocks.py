@@ -16,10 +16,10 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 from xdsl.dialects.vector import TransferWriteOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, Level, level_of
 from xtile.dialects.effects import is_pure, leaves_memory, only_reads, synchronizes
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.facts import constant_of

@@ -15,11 +15,11 @@ from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import is_side_effect_free
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.arguments import argument_of, is_noalias
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.effects import leaves_memory, only_reads, synchronizes, written_operands
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.kernels import kernels_of

@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.arguments.launch_checks import Expression, LaunchCheck, check_of, words_of
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ArrayAttr, BoolAttr, ModuleOp, f32, f64, i32, 
 from xdsl.dialects.vector import TransferReadOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.shapes import TransposeOp

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xtile.dialects.triton.amdg.dialect import AMDG
 from xtile.dialects.triton.tt.dialect import TT
 from xtile.dialects.triton.ttg.dialect import TTG
-from xtile.semantics.triton.layouts import HANDLERS as LAYOUT_HANDLERS
 from xtile.semantics.triton.table import HANDLERS
 
 TERMINATORS = {
@@ -52,6 +51,6 @@ REFUSED = {
 
 def test_all_operations_of_ttg_and_amdg_are_known() -> None:
     operations = {each.name for dialect in (TTG, AMDG) for each in dialect.operations}
-    known = {name for name in LAYOUT_HANDLERS if name.startswith(("ttg.", "amdg."))}
+    known = {name for name in HANDLERS if name.startswith(("ttg.", "amdg."))}
     assert operations == known | OF_LAYOUTS_TERMINATORS | REFUSED
     assert not known & (OF_LAYOUTS_TERMINATORS | REFUSED)

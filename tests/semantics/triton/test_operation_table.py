@@ -15,7 +15,6 @@ from xtile.dialects.triton.operation import TritonOperation
 from xtile.dialects.triton.tt.dialect import OPERATIONS as OF_TT
 from xtile.dialects.triton.ttg.dialect import OPERATIONS as OF_TTG
 from xtile.dialects.triton.versions import NEWEST
-from xtile.semantics.triton.layouts import HANDLERS as LAYOUT_HANDLERS
 from xtile.semantics.triton.table import HANDLERS
 from xtile.translate.triton_to_core import RULES
 
@@ -34,7 +33,7 @@ def table() -> str:
             continue
         until = kind.UNTIL or NEWEST
         releases = f"{kind.SINCE} to {until}" if until > kind.SINCE else str(until)
-        runs = kind.name in HANDLERS or kind.name in LAYOUT_HANDLERS
+        runs = kind.name in HANDLERS
         done = ("yes" if runs else "no", "yes" if RULES.get(kind.name) else "no")
         rows[(releases, *done)].append(kind.name)
     lines = ["| releases | run | raised | operations |", "|---|---|---|---|"]

@@ -10,9 +10,8 @@ from xdsl.dialects.builtin import FixedBitwidthType, ModuleOp
 from xdsl.ir import SSAValue
 
 from tests.transforms.distribute_tiles.distributed import distributed, tile_kernel
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.gpu.attributes import AddressSpaceAttr
-from xtile.dialects.shapes import as_vector
+from xtile.dialects.shapes import as_vector, dimensions_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.layouts.intel import VectorLayout
 from xtile.layouts.local_memory import BANKS

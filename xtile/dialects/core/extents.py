@@ -10,8 +10,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.views import ViewOp
+from xtile.dialects.shapes import dimensions_of
 
 Dimensions: TypeAlias = frozenset[int]
 

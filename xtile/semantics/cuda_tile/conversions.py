@@ -15,9 +15,8 @@ from xtile.dialects.cuda_tile.enumerations import RoundingMode, Signedness
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile import exact
 from xtile.semantics.cuda_tile.floating_point import rounding_mode
-from xtile.semantics.cuda_tile.integer import signedness_of
+from xtile.semantics.cuda_tile.integer import signedness_of, without_overflow
 from xtile.semantics.cuda_tile.numbers import address_units, operand_number, result_number
-from xtile.semantics.cuda_tile.promises import without_overflow
 from xtile.semantics.cuda_tile.rounding import DIRECTED, directed, rounded_from_f64
 from xtile.semantics.storage import from_bits, storage_bits, to_bits
 from xtile.semantics.upstream import casts

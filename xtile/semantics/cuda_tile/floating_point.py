@@ -1,4 +1,6 @@
-"""Arithmetic on floats: rounded in any direction, with subnormal numbers kept or flushed.
+"""Arithmetic on floats, rounded in any direction, with subnormal numbers kept or flushed.
+
+Mathematical functions have no directions.
 
 Source: NVIDIA/cuda-tile 13.3.0, `Ops.td`; CUDA Tile IR specification, "Operations";
 docs/semantics.md, "CUDA Tile IR: numbers".
@@ -15,7 +17,7 @@ from xdsl.ir import Operation
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.cuda_tile import exact
-from xtile.semantics.cuda_tile.numbers import operand_number
+from xtile.semantics.cuda_tile.numbers import element_number, operand_number
 from xtile.semantics.cuda_tile.rounding import DIRECTED, directed, flushing, rounded_from_f64
 from xtile.semantics.upstream import floats
 from xtile.semantics.upstream.constants import has_flag, word_attribute
@@ -205,10 +207,45 @@ def _plain(meaning: Callable[[Number], Function]) -> Handler:
     return handler
 
 
+_UNARY = ("cos", "cosh", "exp", "exp2", "log", "log2", "rsqrt", "sin", "sinh", "tan", "tanh")
+
+_MATHEMATICAL: dict[str, Callable[[Number], Callable[..., Value]]] = {
+    **{name: floats.UNARY_MATH[name] for name in _UNARY},
+    # The quotient that atan2 is the angle of has the first operand above the second.
+    "atan2": floats.BINARY_MATH["atan2"],
+    "pow": floats.BINARY_MATH["powf"],
+}
+"""The mathematical functions, by the names of their operations.
+
+They are computed in f64 and rounded to the type, so that the errors that NVIDIA's documents allow,
+also with `approx` and `full`, are not made here.
+"""
+
+
+def _mathematical(name: str) -> Handler:
+    def handler(operation: Operation, compiler: Compiler) -> Step:
+        number = operand_number(operation)
+        return flushable(operation, compiler, _MATHEMATICAL[name](number), number)
+
+    return handler
+
+
+def _fpowi(operation: Operation, compiler: Compiler) -> Step:
+    base, exponent = (element_number(operand.type) for operand in operation.operands)
+    power = floats.power_of_integer(base)
+
+    def function(a: Value, b: Value) -> Value:
+        return power(a, exponent.signed(b))
+
+    return apply(operation, compiler, function)
+
+
 HANDLERS: dict[str, Handler] = {
     **{f"cuda_tile.{name}": rounding_handler(name) for name in ROUNDED},
+    **{f"cuda_tile.{name}": _mathematical(name) for name in _MATHEMATICAL},
     "cuda_tile.absf": _plain(_absolute),
     "cuda_tile.ceil": _plain(floats.UNARY_MATH["ceil"]),
+    "cuda_tile.fpowi": _fpowi,
     "cuda_tile.floor": _plain(floats.UNARY_MATH["floor"]),
     "cuda_tile.maxf": _extremum(larger),
     "cuda_tile.minf": _extremum(smaller),

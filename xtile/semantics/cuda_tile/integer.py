@@ -15,12 +15,11 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.cuda_tile.enumerations import RoundingMode, Signedness
+from xtile.dialects.cuda_tile.enumerations import IntegerOverflow, RoundingMode, Signedness
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.cuda_tile.numbers import operand_number
-from xtile.semantics.cuda_tile.promises import without_overflow
+from xtile.semantics.cuda_tile.numbers import operand_number, result_number
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.promises import element_position, observed, report_broken_promise
+from xtile.semantics.promises import element_position, no_overflow, observed, report_broken_promise
 from xtile.semantics.state import State
 from xtile.semantics.upstream import integers
 from xtile.semantics.upstream.constants import word_attribute
@@ -30,6 +29,27 @@ from xtile.semantics.values import Value, choose
 
 Function: TypeAlias = Callable[..., Value]
 Meaning: TypeAlias = Callable[[Number], Function]
+
+_INTERPRETATIONS = {
+    IntegerOverflow.NONE: (),
+    IntegerOverflow.NSW: (True,),
+    IntegerOverflow.NUW: (False,),
+    IntegerOverflow.NW: (True, False),
+}
+"""As signed or other numbers the exact result fits into the type, for each promise."""
+
+
+def without_overflow(operation: Operation, compiler: Compiler, step: Step) -> Step:
+    """`step`, before which it is checked that the result fits, if the operation promises so."""
+    overflow = IntegerOverflow(word_attribute(operation, "overflow") or IntegerOverflow.NONE)
+    check = no_overflow(
+        operation,
+        str(overflow),
+        _INTERPRETATIONS[overflow],
+        operand_number(operation),
+        result_number(operation),
+    )
+    return observed(operation, compiler, step, check)
 
 
 def negation(number: Number) -> Function:

@@ -28,7 +28,6 @@ from xtile.semantics.cuda_tile import (
     conversions,
     floating_point,
     integer,
-    mathematics,
 )
 from xtile.semantics.cuda_tile.numbers import element_number
 from xtile.semantics.state import State
@@ -50,7 +49,7 @@ _OTHER_ELEMENTWISE = (
 @cache
 def _elementwise() -> frozenset[str]:
     """The operations that do for all elements at once what they do for one."""
-    modules = (comparisons, conversions, floating_point, integer, mathematics)
+    modules = (comparisons, conversions, floating_point, integer)
     return frozenset(_OTHER_ELEMENTWISE).union(*(module.HANDLERS for module in modules))
 
 

@@ -18,11 +18,9 @@ from xtile.semantics.arithmetic import (
     math_function,
     unary_function,
 )
-from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.constants import constant_value
 from xtile.semantics.errors import UnlocatedError
-from xtile.semantics.numeric_types import NUMPY_TYPES, is_integer
+from xtile.semantics.numeric_types import NUMPY_TYPES, cast_function, constant_value, is_integer
 from xtile.semantics.state import State
 from xtile.semantics.values import Value, choose
 

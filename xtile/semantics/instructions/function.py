@@ -19,11 +19,10 @@ from xtile.semantics.arguments import Argument, GroupArgument, MemrefArgument, S
 from xtile.semantics.binding import Buffers
 from xtile.semantics.compiler import Body, Compiler
 from xtile.semantics.configuration import Configuration, Size3
-from xtile.semantics.constants import number_of
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.language import Language
 from xtile.semantics.memory import Group, View
-from xtile.semantics.numeric_types import numpy_type
+from xtile.semantics.numeric_types import number_of, numpy_type
 from xtile.semantics.values import Value
 
 DEFAULT_SUBGROUP_SIZES = (16, 32, 8)

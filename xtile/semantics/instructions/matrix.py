@@ -12,12 +12,12 @@ from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import CoopmatrixType
 from xtile.semantics.accumulation import accumulation_type
 from xtile.semantics.arithmetic import reduction_ufunc
-from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_uniform
 from xtile.semantics.layout import Layout, extract, insert, layout_of
 from xtile.semantics.linalg import product_function
+from xtile.semantics.numeric_types import cast_function
 from xtile.semantics.state import State, per_row
 from xtile.semantics.values import Array, Value, copied, is_array
 

@@ -13,10 +13,10 @@ from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import subgroup as ops
 from xtile.semantics.accumulation import accumulation_type
 from xtile.semantics.arithmetic import identity_of, reduction_ufunc
-from xtile.semantics.casts import cast_function
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.instructions.events import require_converged, require_uniform
+from xtile.semantics.numeric_types import cast_function
 from xtile.semantics.state import State, per_row
 from xtile.semantics.values import Array
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from xtile.semantics.aggregates import Combination, check_order, reduced, scanned
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
-from xtile.semantics.triton import external, numbers, pointers
+from xtile.semantics.triton import external, numbers
 from xtile.semantics.triton.tensors import integer_property, number_in, shape_of
 from xtile.semantics.values import interpreted
 
@@ -28,7 +28,6 @@ _OPERATIONS = frozenset(
         "tt.scan.return",
         *external.HANDLERS,
         *numbers.HANDLERS,
-        *pointers.HANDLERS,
     }
 )
 """Others that do."""

@@ -1,4 +1,4 @@
-"""Functions of numbers, and conversions between floats.
+"""Functions of numbers, conversions between floats, and arithmetic on pointers.
 
 Source: Triton 3.9, `TritonOps.td`; docs/semantics.md, "Triton".
 """
@@ -11,9 +11,10 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
+from xtile.dialects.pointer_types import is_pointer
 from xtile.dialects.triton.tt.enumerations import PropagateNan, RoundingMode
 from xtile.semantics.compiler import Compiler, Handler, Step
-from xtile.semantics.triton.tensors import integer_property, number_in
+from xtile.semantics.triton.tensors import integer_property, number_in, pointee_storage, same
 from xtile.semantics.upstream import casts, floats, integers
 from xtile.semantics.upstream.elementwise import apply, elementwise
 from xtile.semantics.upstream.numbers import Number
@@ -94,12 +95,36 @@ def _mulhiui(number: Number) -> Callable[[Value, Value], Value]:
     return lambda a, b: integers.extended_product(number, a, b, False)[1]
 
 
+def _addptr(operation: Any, compiler: Compiler) -> Step:
+    """Offsets count elements, and have a sign."""
+    size = np.int64(pointee_storage(operation.ptr).step)
+    number = number_in(operation.offset)
+
+    def function(pointers: Value, offsets: Value) -> Value:
+        return pointers + number.signed(offsets).astype(np.int64) * size
+
+    return apply(operation, compiler, function)
+
+
+def _bitcast(operation: Any, compiler: Compiler) -> Step:
+    source, target = operation.src.type, operation.result.type
+    elements = (getattr(each, "element_type", each) for each in (source, target))
+    if any(is_pointer(each) for each in elements):
+        return same(operation, compiler)
+    function = casts.bitcast(number_in(operation.src), number_in(operation.result))
+    return apply(operation, compiler, function)
+
+
 HANDLERS: dict[str, Handler] = {
+    "tt.addptr": _addptr,
     "tt.approx_divf": elementwise(floats.BINARY["divf"]),
+    "tt.bitcast": _bitcast,
     "tt.clampf": _clampf,
     "tt.fp_to_fp": _fp_to_fp,
+    "tt.int_to_ptr": same,
     "tt.mulhiui": elementwise(_mulhiui),
     "tt.precise_divf": elementwise(floats.BINARY["divf"]),
     "tt.precise_sqrt": elementwise(floats.UNARY_MATH["sqrt"]),
+    "tt.ptr_to_int": same,
 }
 """The handler of each operation, by name."""

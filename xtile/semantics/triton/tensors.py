@@ -81,3 +81,14 @@ def of_two(
 def splat(value: Any, shape: tuple[int, ...]) -> Any:
     """A tensor whose elements are all the same; it takes no memory."""
     return np.broadcast_to(value, shape) if shape else value
+
+
+def same(operation: Any, compiler: Compiler) -> Step:
+    """What gives its first operand: layouts have no meaning, and addresses are integers."""
+    source = compiler.slot(operation.operands[0])
+    result = compiler.slot(operation.results[0])
+
+    def step(state: Any) -> None:
+        state.values[result] = state.values[source]
+
+    return step

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from xtile.semantics.rounding import i64_to_f64_by_odd, u64_to_f64_by_odd
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import (
     Array,
@@ -19,7 +18,9 @@ from xtile.semantics.values import (
     choose,
     contiguous,
     floats_of,
+    i64_to_f64_by_odd,
     is_exact,
+    u64_to_f64_by_odd,
 )
 
 

@@ -1,9 +1,12 @@
-"""The operations of the `gpu` dialect that say where a work-item stands.
+"""The operations of the `gpu` and `rocdl` dialects that say where a work-item stands.
 
 Work-items are numbered with x varying fastest, and a subgroup has those with numbers that follow
 each other.
 
-Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`; docs/semantics.md, "Upstream dialects".
+Of `rocdl` there are also hints.
+
+Source: MLIR (LLVM 22), `Dialect/GPU/IR/GPUOps.td`, `Dialect/LLVMIR/ROCDLOps.td`;
+docs/semantics.md, "Upstream dialects".
 """
 
 from __future__ import annotations
@@ -117,6 +120,17 @@ def _zero(operation: Operation, compiler: Compiler) -> Step:
     return constant(operation, compiler, np.int64(0))
 
 
+def _hint(operation: Operation, compiler: Compiler) -> Step:
+    """What says how instructions are scheduled has no effect on values."""
+    return lambda state: None
+
+
+def _work_item(operation: Operation, compiler: Compiler) -> Step:
+    if compiler.configuration.level != "tile":
+        raise ValueError(f"{operation.name} has a meaning in programs of Triton only")
+    return constant(operation, compiler, np.int32(0))
+
+
 HANDLERS: dict[str, Handler] = {
     "gpu.block_dim": _block_dim,
     "gpu.block_id": _block_id,
@@ -131,5 +145,8 @@ HANDLERS: dict[str, Handler] = {
     "gpu.subgroup_id": _subgroup_id,
     "gpu.subgroup_size": _subgroup_size,
     "gpu.thread_id": _thread_id,
+    "rocdl.s.setprio": _hint,
+    "rocdl.sched.barrier": _hint,
+    "rocdl.workitem.id.x": _work_item,
 }
 """The handler of each operation, by name."""

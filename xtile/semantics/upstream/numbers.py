@@ -26,8 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xtile.dialects.pointer_types import is_pointer
-from xtile.semantics.rounding import f64_to_f32_by_odd
-from xtile.semantics.values import Array, Value, choose, contiguous, is_exact
+from xtile.semantics.values import Array, Value, choose, contiguous, f64_to_f32_by_odd, is_exact
 
 INDEX_BITS = 64
 """The width of `index`."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from xtile.dialects.format_strings import CONVERSION
+from xtile.dialects.core.printing import CONVERSION
 from xtile.semantics.upstream.numbers import Kind, Number
 from xtile.semantics.values import Value
 

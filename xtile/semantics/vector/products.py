@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation
 
-from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.shapes import dimensions_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.state import State
 from xtile.semantics.upstream import floats

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.shapes import dimensions_of
 from xtile.semantics.compiler import Compiler, Handler, Step
 from xtile.semantics.memory import Index, Memref, as_index, combine, from_index
 from xtile.semantics.state import State

@@ -25,8 +25,8 @@ from xtile.semantics.state import State
 from xtile.semantics.upstream.access import read_elements, write_elements
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.values import Value, is_array
+from xtile.semantics.xegpu.block_coordinates import to_lanes
 from xtile.semantics.xegpu.descriptors import Numbers
-from xtile.semantics.xegpu.fragments import to_lanes
 from xtile.semantics.xegpu.levels import acting, agreed, level_of, spread
 
 

@@ -24,7 +24,7 @@ from xtile.semantics.instructions.events import require_converged
 from xtile.semantics.state import State
 from xtile.semantics.upstream.numbers import Kind, Number, number_of
 from xtile.semantics.values import Array
-from xtile.semantics.xegpu.fragments import (
+from xtile.semantics.xegpu.block_coordinates import (
     elements_of_a_register,
     from_lanes,
     to_lanes,

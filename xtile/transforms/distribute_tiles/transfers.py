@@ -19,10 +19,10 @@ from xdsl.dialects.memref import SubviewOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.memref.access import StoreOp
 from xtile.dialects.memref.views import subview_type
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.folding import constant_number

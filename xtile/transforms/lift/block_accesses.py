@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import MemRefType, i64
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.effects import leaves_memory, only_reads, read_operands
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp

@@ -275,7 +275,7 @@ def tables_of_product(operation: Operation, lanes: int) -> tuple[Table, Table, T
     """Which elements of A, B and C := A B + C each entry of each lane is."""
     import numpy as np
 
-    from xtile.semantics.xegpu.fragments import elements_of_a_register, from_lanes, unit
+    from xtile.semantics.xegpu.block_coordinates import elements_of_a_register, from_lanes, unit
 
     lhs, rhs = operation.operands[:2]
     rows, count = prod(shape_of(operation.results[0].type)), prod(shape_of(lhs.type))

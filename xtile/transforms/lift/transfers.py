@@ -10,13 +10,12 @@ from xdsl.dialects.builtin import AffineMapAttr, IndexType, VectorType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineMap
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memory_orders import ordering_of
-from xtile.dialects.shapes import AnyVector, vector_type
+from xtile.dialects.shapes import AnyVector, dimensions_of, vector_type
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.affine_tiles import affine_of

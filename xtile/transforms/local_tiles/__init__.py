@@ -17,12 +17,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ModuleOp
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef

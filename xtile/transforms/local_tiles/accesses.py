@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.casts import IndexCastOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.indices import Index

@@ -177,7 +177,7 @@ def _dpas(operation: Operation, r: Lowering) -> None:
     """Each work-item has a column of the product, and gets the left matrix from the others."""
     import numpy as np
 
-    from xtile.semantics.xegpu.fragments import elements_of_a_register, from_lanes, unit
+    from xtile.semantics.xegpu.block_coordinates import elements_of_a_register, from_lanes, unit
 
     lanes = r.subgroup_size
     assert lanes is not None

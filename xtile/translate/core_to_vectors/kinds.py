@@ -17,10 +17,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.reductions import ReduceOp
 from xtile.dialects.core.subgroup import MapOp
 from xtile.dialects.effects import changes_memory, may_fail, written_operands
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.transforms.distribute.effects import may_share_memory

@@ -5,8 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core.printing import PrintOp
-from xtile.dialects.format_strings import CONVERSION
+from xtile.dialects.core.printing import CONVERSION, PrintOp
 from xtile.dialects.gpu.memory import PrintfOp
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.indices import Index

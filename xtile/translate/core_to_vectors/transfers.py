@@ -16,9 +16,9 @@ from xdsl.dialects.memref import AtomicRMWOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.subgroup import AtomicUpdateOp, PrefetchOp
 from xtile.dialects.memory_orders import ordering_of
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors import kinds

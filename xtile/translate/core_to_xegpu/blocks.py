@@ -22,8 +22,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.utils.hints import isa
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.core.subgroup import PrefetchOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.ub import is_poison
 from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.folding import constant_number

@@ -30,7 +30,7 @@ from xtile.dialects.tensorlang.types import (
     SIZE_IN_BYTES,
     CoopmatrixType,
 )
-from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
+from xtile.dialects.tensorlang.verifier.regions import subgroup_size_of
 from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import convert

@@ -18,7 +18,7 @@ from xtile.dialects.gpu.attributes import AllReduceOperationAttr, ShuffleModeAtt
 from xtile.dialects.gpu.enumerations import AllReduceOperation, ShuffleMode
 from xtile.dialects.tensorlang.ops import subgroup as ops
 from xtile.dialects.tensorlang.types import BOOL, COMPLEX_TYPES, FLOATING_TYPES, I32, I64, INDEX
-from xtile.dialects.tensorlang.verifier.context import subgroup_size_of
+from xtile.dialects.tensorlang.verifier.regions import subgroup_size_of
 from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.builtins import subgroup_value
 from xtile.translate.tensorlang_to_core.casts import complex_parts, convert, create_complex

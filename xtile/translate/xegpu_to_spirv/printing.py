@@ -11,7 +11,7 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, StringAttr, f32, i8, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.format_strings import CONVERSION
+from xtile.dialects.core.printing import CONVERSION
 from xtile.dialects.spirv import ArrayType, PointerType, operation
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16

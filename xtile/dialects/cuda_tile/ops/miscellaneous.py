@@ -32,6 +32,7 @@ from xdsl.irdl.declarative_assembly_format import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from xtile.dialects.core.printing import verify_format
 from xtile.dialects.cuda_tile.assembly import CudaTileType
 from xtile.dialects.cuda_tile.attributes import (
     AssumePredicateAttr,
@@ -46,7 +47,6 @@ from xtile.dialects.cuda_tile.type_text import DIALECT_PREFIX
 from xtile.dialects.cuda_tile.types import TokenType
 from xtile.dialects.cuda_tile.versions import V13_2, Version
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.format_strings import verify_format
 
 _PREDICATES: dict[str, type[AssumePredicateAttr]] = {
     kind.name.removeprefix(DIALECT_PREFIX): kind

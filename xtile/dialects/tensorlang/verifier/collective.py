@@ -38,7 +38,6 @@ from xtile.dialects.tensorlang.types import (
     type_text,
 )
 from xtile.dialects.tensorlang.verifier.constants import constant_of
-from xtile.dialects.tensorlang.verifier.context import block_of, subgroup_size_of
 from xtile.dialects.tensorlang.verifier.problem import (
     Problem,
     Problems,
@@ -50,6 +49,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     shape_text,
     size_text,
 )
+from xtile.dialects.tensorlang.verifier.regions import block_of, subgroup_size_of
 
 DEFAULT_ALIGNMENT = 128
 """Alignment in bytes of memory for which the kernel asks nothing else ("Calling convention")."""

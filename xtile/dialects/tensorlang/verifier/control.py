@@ -17,7 +17,6 @@ from xtile.dialects.tensorlang.verifier.constants import (
     integer_of,
     positive_integer,
 )
-from xtile.dialects.tensorlang.verifier.context import block_of
 from xtile.dialects.tensorlang.verifier.kinds import has_right_results
 from xtile.dialects.tensorlang.verifier.problem import (
     Problem,
@@ -27,6 +26,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     mnemonic_of,
     rule,
 )
+from xtile.dialects.tensorlang.verifier.regions import block_of
 
 YieldingOp = ForOp | IfOp | CooperativeMatrixApplyOp
 _YIELDING = (ForOp, IfOp, CooperativeMatrixApplyOp)

@@ -19,7 +19,6 @@ from xtile.dialects.tensorlang.types import (
     promote,
     type_text,
 )
-from xtile.dialects.tensorlang.verifier.context import block_of, subgroup_size_of
 from xtile.dialects.tensorlang.verifier.problem import (
     Problem,
     Problems,
@@ -27,6 +26,7 @@ from xtile.dialects.tensorlang.verifier.problem import (
     mnemonic_of,
     rule,
 )
+from xtile.dialects.tensorlang.verifier.regions import block_of, subgroup_size_of
 
 LoadingOp = ops.CooperativeMatrixLoadOp | ops.CooperativeMatrixAtomicLoadOp
 StoringOp = (

@@ -24,8 +24,8 @@ from xtile.dialects.tensorlang.types import (
     type_text,
 )
 from xtile.dialects.tensorlang.verifier.constants import integer_list, positive_integer
-from xtile.dialects.tensorlang.verifier.context import block_of
 from xtile.dialects.tensorlang.verifier.problem import Problem, Problems, counted, rule
+from xtile.dialects.tensorlang.verifier.regions import block_of
 from xtile.targets import LARGEST_WORK_GROUP
 
 _IDENTIFIER = re.compile(r"[0-9]+|[A-Za-z][A-Za-z0-9_]*")

@@ -9,7 +9,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.dialects.tensorlang.operation import TensorLangOperation
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.verifier.context import function_of, is_instruction
 from xtile.dialects.tensorlang.verifier.control import missing_yields
 from xtile.dialects.tensorlang.verifier.kinds import check_kinds
 from xtile.dialects.tensorlang.verifier.problem import (
@@ -21,7 +20,12 @@ from xtile.dialects.tensorlang.verifier.problem import (
     reads_poison,
     rules_of,
 )
-from xtile.dialects.tensorlang.verifier.regions import nesting_problems, walk
+from xtile.dialects.tensorlang.verifier.regions import (
+    function_of,
+    is_instruction,
+    nesting_problems,
+    walk,
+)
 from xtile.dialects.tensorlang.verifier.uniformity import UniformityAnalysis
 from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 from xtile.text.extensions import verify_operation

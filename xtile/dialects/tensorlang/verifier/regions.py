@@ -1,4 +1,4 @@
-"""Where instructions may stand: collective and SPMD regions, and functions.
+"""Where instructions stand, and may stand: collective and SPMD regions, and functions.
 
 Source: tensor language reference, sections "Execution model" and "Functions".
 """
@@ -6,18 +6,49 @@ Source: tensor language reference, sections "Execution model" and "Functions".
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, Region
 
 from xtile.dialects.tensorlang.operation import Execution, TensorLangOperation
 from xtile.dialects.tensorlang.ops.function import FuncOp
-from xtile.dialects.tensorlang.verifier.context import function_of, is_instruction
+from xtile.dialects.tensorlang.verifier.constants import positive_integer
 from xtile.dialects.tensorlang.verifier.problem import Note, Problem, Problems, mnemonic_of
 
 Visit = tuple[Operation, bool, bool]
 """An operation, whether it is entered (else left), and whether it stands in an SPMD region."""
+
+
+def is_instruction(operation: Operation) -> TypeIs[TensorLangOperation]:
+    """Whether `operation` is of this dialect; quicker than isinstance on abstract classes."""
+    return _is_instruction_class(type(operation))
+
+
+@cache
+def _is_instruction_class(cls: type[Operation]) -> bool:
+    return issubclass(cls, TensorLangOperation)
+
+
+def function_of(operation: Operation) -> FuncOp | None:
+    """The function that `operation` stands in."""
+    current: Operation | None = operation
+    while current is not None and not isinstance(current, FuncOp):
+        current = current.parent_op()
+    return current
+
+
+def subgroup_size_of(operation: Operation) -> int | None:
+    """The subgroup size where the function's attributes give one."""
+    function = function_of(operation)
+    return None if function is None else positive_integer(function.properties.get("subgroup_size"))
+
+
+def block_of(region: Region) -> Block | None:
+    """The region's only block; None for a region that was left out or is empty."""
+    return region.first_block
 
 
 def walk(root: Operation) -> Iterator[Visit]:

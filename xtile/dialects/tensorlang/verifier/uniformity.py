@@ -39,17 +39,17 @@ from xtile.dialects.tensorlang.verifier.constants import (
     integer_of,
     positive_integer,
 )
-from xtile.dialects.tensorlang.verifier.context import (
-    function_of,
-    is_instruction,
-    subgroup_size_of,
-)
 from xtile.dialects.tensorlang.verifier.problem import (
     Note,
     Problem,
     Problems,
     mnemonic_of,
     operand_index,
+)
+from xtile.dialects.tensorlang.verifier.regions import (
+    function_of,
+    is_instruction,
+    subgroup_size_of,
 )
 from xtile.dialects.tensorlang.verifier.samples import (
     Samples,

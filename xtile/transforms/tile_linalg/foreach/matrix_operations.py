@@ -24,9 +24,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.affine_maps import dimensions_of
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.shared_attributes import truth_attribute
 from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.contractions import ContractionOp

@@ -12,7 +12,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Operation, SSAValue
 
-from xtile.dialects.affine_maps import dimensions_of
+from xtile.dialects.shapes import dimensions_of
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
