@@ -35,7 +35,7 @@ from tests.conformance.llvm_verdicts import (
     table,
     write_report,
 )
-from xtile.dialects.cuda_tile.hints import find_problems
+from tests.dialects.cuda_tile.hints import find_problems
 from xtile.dialects.cuda_tile.version_check import check_versions
 from xtile.dialects.cuda_tile.versions import V13_3
 from xtile.text.diagnostics import Diagnostic, Diagnostics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lane_targets import for_llvm
 from xtile.targets import INTEL
 from xtile.targets.blocks import (
     Action,
@@ -15,7 +16,7 @@ from xtile.targets.blocks import (
     row_obstacle,
     shape_obstacle,
 )
-from xtile.targets.lanes import for_llvm, for_spirv
+from xtile.targets.lanes import for_spirv
 from xtile.targets.spellings import PLAIN
 from xtile.targets.target import BlockAccess
 

@@ -8,8 +8,9 @@ import pytest
 from xdsl.dialects.builtin import FloatTF32Type, bf16, f16, f32, i8, i16, i32
 from xdsl.ir import Attribute
 
+from tests.lane_targets import for_either, for_llvm
 from xtile.targets import INTEL
-from xtile.targets.lanes import LaneTarget, for_either, for_llvm, for_spirv
+from xtile.targets.lanes import LaneTarget, for_spirv
 from xtile.targets.products import unit_for
 from xtile.targets.spellings import PLAIN
 from xtile.targets.target import MatrixUnit

@@ -151,7 +151,6 @@ def test_which_chips_have_blocks_and_vectors() -> None:
         "cpu-avx2",
         "cpu-amx",
     ]
-    assert [name for name, target in ALL.items() if target.buffer_access] == list(AMD.chips)
 
 
 # --- matrix units ---

@@ -18,9 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import numpy.typing as npt
 from xdsl.ir import Attribute
 
 from xtile.dialects.tensorlang.types import (
@@ -31,8 +29,6 @@ from xtile.dialects.tensorlang.types import (
     F32,
     F64,
 )
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ Sources: AMD's instruction set architecture documents of CDNA 2 (gfx90a), CDNA 3
 (gfx950), RDNA 3 (gfx11) and RDNA 4 (gfx12), chapters on matrix instructions; LLVM's
 `AMDGPUUsage.rst`, section "Processors" (which chip has which name); Triton 3.5,
 `third_party/amd`: `MfmaGroup.cpp` and `WmmaGroup.cpp` (the instructions by version),
-`TargetInfo.cpp` (local memory, lanes), `ConvertToBufferOps.cpp` (offsets); LLVM 22,
-`AMDGPUBaseInfo.cpp` (registers) and the `wmma` intrinsics of `IntrinsicsAMDGPU.td` (gfx1250).
+`TargetInfo.cpp` (local memory, lanes); LLVM 22, `AMDGPUBaseInfo.cpp` (registers) and the `wmma`
+intrinsics of `IntrinsicsAMDGPU.td` (gfx1250).
 
 Products of several small matrices at once (4x4x4 and their kin), of sparse matrices and of scaled
 numbers are left out.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from xtile.targets.target import BufferAccess, MatrixUnit, Number, ProductTile, Target, TilePolicy
+from xtile.targets.target import MatrixUnit, Number, ProductTile, Target, TilePolicy
 
 _OCP: tuple[Number, ...] = ("f8E4M3FN", "f8E5M2")
 _FNUZ: tuple[Number, ...] = ("f8E4M3FNUZ", "f8E5M2FNUZ")
@@ -106,8 +106,6 @@ _TILES = TilePolicy(
 Nothing of it is measured: there is no such chip here.
 """
 
-_BUFFER_ACCESS = BufferAccess(sizes=(1, 2, 4, 8, 12, 16), offset_bits=32, most_extent=2**31 - 1)
-
 
 def _chip(
     name: str,
@@ -129,7 +127,6 @@ def _chip(
         registers=registers,
         register_size=lanes * 4,
         matrix_units=matrix_units,
-        buffer_access=_BUFFER_ACCESS,
         tiles=_TILES,
     )
 

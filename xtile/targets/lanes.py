@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from xtile.targets.compilers import EITHER, LLVM, XTILE, LaneCompiler
+from xtile.targets.compilers import XTILE, LaneCompiler
 from xtile.targets.spellings import COOPERATIVE_MATRIX, PLAIN, MatrixSpelling
 from xtile.targets.target import (
     BlockAccess,
@@ -74,11 +74,6 @@ class LaneTarget:
         return self.chip.units("AMX") if is_used else ()
 
 
-def for_llvm(chip: Target) -> LaneTarget:
-    """A chip for kernels that LLVM lowers, whose lanes are work-items everywhere."""
-    return LaneTarget(chip, LLVM, chip.matrix_spelling)
-
-
 def for_spirv(chip: Target, spelling: MatrixSpelling | None = None) -> LaneTarget:
     """A chip for kernels that become SPIR-V here.
 
@@ -87,8 +82,3 @@ def for_spirv(chip: Target, spelling: MatrixSpelling | None = None) -> LaneTarge
         spelling: How products and accesses of blocks are written; None for the chip's own.
     """
     return LaneTarget(chip, XTILE, spelling or chip.matrix_spelling)
-
-
-def for_either(chip: Target) -> LaneTarget:
-    """A chip for kernels of which nobody has said what they become."""
-    return LaneTarget(chip, EITHER, chip.matrix_spelling)

@@ -146,20 +146,6 @@ class RowAccess(NamedTuple):
     alignment: int
 
 
-class BufferAccess(NamedTuple):
-    """Loads and stores of lanes at offsets from one base, which check the end of the memory.
-
-    Attributes:
-        sizes: Bytes that a lane can access.
-        offset_bits: Bits of an offset in bytes, which must not be negative.
-        most_extent: The most bytes of the memory.
-    """
-
-    sizes: tuple[int, ...]
-    offset_bits: int
-    most_extent: int
-
-
 class VectorUnit(NamedTuple):
     """The vector registers of a CPU, in which one work-item computes with whole vectors.
 
@@ -327,7 +313,6 @@ class Target:
         matrix_units: The products of matrices that the chip has.
         block_access: Two-dimensional block accesses; None if there are none.
         row_access: Accesses of rows; None if there are none.
-        buffer_access: Accesses that check the end of memory; None if there are none.
         vector_unit: The vector registers, if a subgroup can be one work-item that computes with
             vectors, as on a CPU; None on GPUs, whose lanes are the vectors' elements.
         missing_types: The types of numbers that kernels cannot compute with.
@@ -348,7 +333,6 @@ class Target:
     matrix_units: tuple[MatrixUnit, ...] = ()
     block_access: BlockAccess | None = None
     row_access: RowAccess | None = None
-    buffer_access: BufferAccess | None = None
     vector_unit: VectorUnit | None = None
     missing_types: tuple[Number, ...] = ()
     matrix_spelling: MatrixSpelling = PLAIN

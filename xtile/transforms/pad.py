@@ -44,7 +44,7 @@ from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp, YieldOp
 from xtile.dialects.gpu.functions import FuncOp
-from xtile.dialects.shapes import as_vector
+from xtile.dialects.shapes import AnyVector, as_vector
 from xtile.dialects.vector.attributes import neutral_float, neutral_integer
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.masks import ConstantMaskOp
@@ -59,8 +59,6 @@ from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source, source_of, spelling_of
-
-AnyVector: TypeAlias = VectorType[Attribute]
 
 
 def pad(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:

@@ -227,7 +227,7 @@ def insist_on_xegpu_level(module: ModuleOp, level: str) -> None:
 
     Args:
         module: The module; it is changed.
-        level: One of `xtile.dialects.xegpu.levels.XEGPU_LEVELS`.
+        level: One that `xtile.dialects.xegpu.levels.set_level` takes.
     """
     from xtile.dialects.xegpu.levels import LEVEL, set_level
 

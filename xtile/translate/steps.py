@@ -46,8 +46,8 @@ class Options:
         may_overlap: Whether arguments of kernels may overlap although one of them is written, where
             the kernel's language or its attributes exclude it.
         xegpu_level: Who holds the vectors of kernels of XeGPU: of those that come in and do not say
-            so themselves, one of `XEGPU_LEVELS`, and of those that come out. None where operations
-            tell, and for the level that there is a shortest way to.
+            so themselves, and of those that come out; `set_level` says what it may be. None where
+            operations tell, and for the level that there is a shortest way to.
         compiler: What compiles the code of work-items that comes out; None where none comes out. A
             route sets it.
         may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.dialects.cuda_tile.hints import find_problems
 from tests.dialects.cuda_tile.kernel_text import errors_of_module, printed_module
-from xtile.dialects.cuda_tile.hints import find_problems
 from xtile.dialects.registry import make_context
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir import read_mlir

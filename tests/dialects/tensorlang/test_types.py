@@ -29,7 +29,6 @@ from xtile.dialects.tensorlang.types import (
     VoidType,
     canonical_strides,
     component_type,
-    element_count,
     is_cast_allowed,
     is_number,
     is_promotable,
@@ -185,10 +184,6 @@ def test_a_group_and_a_coopmatrix_know_their_parts() -> None:
     matrix = CoopmatrixType.get(I8, 8, 16, MatrixUse.B)
     assert (matrix.shape, matrix.rows, matrix.columns) == ((8, 16), 8, 16)
     assert (matrix.use, component_type(matrix), component_type(F32)) == (MatrixUse.B, I8, F32)
-
-
-def test_element_count() -> None:
-    assert [element_count(shape) for shape in ((), (2, 3), (2, DYNAMIC))] == [1, 6, None]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from tests.lane_targets import for_either
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
@@ -18,7 +19,6 @@ from xtile.rewrite.kernels import kernels_of
 from xtile.semantics.arguments import Argument, MemrefArgument, ScalarArgument, WordsArgument
 from xtile.semantics.engine import launch
 from xtile.targets import INTEL
-from xtile.targets.lanes import for_either
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.text.mlir import print_mlir, read_mlir
 from xtile.text.source import Source

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from xdsl.dialects.memref import AllocaOp
 
+from tests.lane_targets import for_either
 from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
 from xtile.api import parse
 from xtile.backends.intel.compilation import compile_program
 from xtile.targets.intel import CPU, CPU_AMX
-from xtile.targets.lanes import for_either, for_spirv
+from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute.distribution import distribute
 from xtile.transforms.distribute.local_memory import local_bytes

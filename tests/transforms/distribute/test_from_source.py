@@ -8,12 +8,13 @@ import pytest
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, ModuleOp, i32
 
 from tests.generators.tensorlang_kernels import random_kernel
+from tests.lane_targets import for_either
 from tests.translate.tensorlang_to_core.agreement import GRID, Arguments, is_runnable, pairs
 from xtile.semantics.configuration import configuration_of
 from xtile.semantics.engine import launch
 from xtile.semantics.errors import ExecutionError
 from xtile.targets.intel import CPU, DG2
-from xtile.targets.lanes import LaneTarget, for_either
+from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import DiagnosticError
 from xtile.transforms.distribute.configuration import SUBGROUP_SIZE
 from xtile.transforms.distribute.distribution import distribute

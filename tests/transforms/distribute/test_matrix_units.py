@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.lane_targets import for_either
 from tests.mlir_opt import run_mlir_opt
 from tests.transforms.distribute.kernels import (
     DTYPES,
@@ -16,7 +17,6 @@ from tests.transforms.distribute.kernels import (
     run,
 )
 from xtile.targets import INTEL
-from xtile.targets.lanes import for_either
 from xtile.text.diagnostics import Diagnostics, Severity
 from xtile.transforms.distribute.distribution import distribute
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 
 import xtile
+from tests.lane_targets import for_llvm
 from tests.transforms.distribute.kernels import read
 from xtile.dialects.verification import verify_module
 from xtile.targets import INTEL
-from xtile.targets.lanes import for_llvm
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 from xtile.translate.core_to_xegpu import translate_module
 

@@ -30,8 +30,6 @@ class KernelMetadata:
         most_threads: The most threads of a block.
         shared: Bytes of shared memory that each block has whatever a launch says.
         private: Bytes of memory that each thread has for what registers do not hold.
-        vector_registers: Those of a lane.
-        scalar_registers: Those of a wave.
         vector_spills: Registers of a lane that are kept in memory.
         scalar_spills: Registers of a wave that are kept elsewhere.
     """
@@ -41,8 +39,6 @@ class KernelMetadata:
     most_threads: int
     shared: int
     private: int
-    vector_registers: int
-    scalar_registers: int
     vector_spills: int
     scalar_spills: int
 
@@ -71,8 +67,6 @@ def _metadata(words: dict[str, Any]) -> KernelMetadata:
         words[".max_flat_workgroup_size"],
         words[".group_segment_fixed_size"],
         words[".private_segment_fixed_size"],
-        words[".vgpr_count"],
-        words[".sgpr_count"],
         words.get(".vgpr_spill_count", 0),
         words.get(".sgpr_spill_count", 0),
     )

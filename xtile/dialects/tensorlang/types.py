@@ -8,7 +8,6 @@ Source: tensor language reference, section "Types".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from typing_extensions import override
@@ -521,8 +520,3 @@ class CoopmatrixType(ParametrizedAttribute, TypeAttribute):
             parser.parse_punctuation(",")
             use = parser.parse_str_enum(MatrixUse)
         return (_int_array(shape), component, MatrixUseAttr(use))
-
-
-def element_count(shape: Sequence[int]) -> int | None:
-    """The number of elements of `shape`, or None where a mode is dynamic."""
-    return None if DYNAMIC in shape else math.prod(shape)

@@ -21,10 +21,6 @@ from xtile.dialects.xegpu.rfc.names import MODE
 
 Level = Literal["work-group", "subgroup", "lane"]
 
-
-XEGPU_LEVELS = ("work-group", "subgroup", "vc", "lane")
-"""What may be said of the level of kernels; `vc` is the form in which a work-item is a subgroup."""
-
 LEVEL = "xegpu.level"
 """The attribute of a kernel that says its level, whatever its operations would tell."""
 
@@ -55,7 +51,8 @@ def set_level(function: Operation, level: str) -> None:
 
     Args:
         function: The kernel; it is changed.
-        level: One of `XEGPU_LEVELS`.
+        level: "work-group", "subgroup", "lane", or "vc" for the form in which a work-item is a
+            subgroup.
     """
     if level == "vc":
         function.attributes[VECTOR_COMPUTE] = UnitAttr()

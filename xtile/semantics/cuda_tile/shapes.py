@@ -5,8 +5,7 @@ Source: NVIDIA/cuda-tile 13.3.0, `Ops.td`; CUDA Tile IR specification, "Packing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
@@ -28,8 +27,6 @@ from xtile.semantics.upstream.constants import integer_attribute
 from xtile.semantics.upstream.elementwise import apply, constant
 from xtile.semantics.upstream.numbers import Number
 from xtile.semantics.values import Array, Value, choose, contiguous, copied
-
-Function: TypeAlias = Callable[..., Value]
 
 _TF32_BYTES, _TF32_UNUSED_BITS = 3, 13
 """A constant holds the 19 bits of a tf32 in three bytes, and f32 has 13 bits more below them."""

@@ -24,8 +24,6 @@ from xtile.translate.core_to_cuda_tile.types import tile_type
 from xtile.translate.tiles.reductions import holds_anywhere
 from xtile.translate.tiles.words import word_of
 
-_WORD = 32
-
 
 def swapped(
     lowering: Lowering,

@@ -486,8 +486,6 @@ def _contract(operation: Operation, r: Lowering) -> None:
 
 # --- memory ---
 
-_SWAPPED = [AffineDimExpr(1), AffineDimExpr(0)]
-
 
 @dataclass(frozen=True)
 class _Block:

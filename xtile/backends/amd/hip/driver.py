@@ -240,11 +240,6 @@ class HipDriver(GpuDriver):
 _NO_DRIVER = "there is no AMD GPU here: its library libamdhip64.so is not installed"
 
 
-def has_library() -> bool:
-    """Whether AMD's driver may be there."""
-    return find_library() is not None
-
-
 def find_library() -> Any:
     """HIP's library: the one that is loaded, torch's, that of ROCm; None if there is none."""
     if sys.platform != "linux":

@@ -30,7 +30,6 @@ from xtile.dialects.cuda_tile.ops.global_variables import GlobalOp
 from xtile.dialects.cuda_tile.ops.module import EntryOp
 from xtile.dialects.cuda_tile.ops.module import ModuleOp as TileModuleOp
 from xtile.dialects.cuda_tile.types import TileType
-from xtile.dialects.cuda_tile.versions import Version
 from xtile.garbage import without_collections
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.source import Source, attach_source
@@ -58,15 +57,6 @@ def decode(data: bytes, name: str = "<bytecode>") -> TileModuleOp:
     except RecursionError:
         message = "what is in the file nests too deeply"
         raise DiagnosticError([Diagnostic(Severity.ERROR, message, source, None)]) from None
-
-
-def version_of(data: bytes, name: str = "<bytecode>") -> Version:
-    """The version of bytecode.
-
-    Raises:
-        DiagnosticError: It is damaged.
-    """
-    return read_container(data, Source.from_binary(name, data)).version
 
 
 class _Decoder:

@@ -45,7 +45,6 @@ class Problem:
 
 Problems = Iterable[Problem]
 Rule = Callable[[Any], Problems]
-OperationT = TypeVar("OperationT", bound=TensorLangOperation)
 RuleT = TypeVar("RuleT", bound=Rule)
 
 _PLURALS = {"index": "indices", "tile offset or size": "tile offsets and sizes"}

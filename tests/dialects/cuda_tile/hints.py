@@ -1,7 +1,7 @@
 """Optimization hints.
 
 The dialect takes any hint: what a compiler does not know it ignores. These are the ones that
-NVIDIA's compiler knows, for those who ask.
+NVIDIA's compiler knows, which its tests of messages ask for.
 
 Source: NVIDIA/cuda-tile 13.3.0, `Attributes.cpp`, `verifyParamWithContext`.
 """
