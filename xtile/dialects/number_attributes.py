@@ -2,12 +2,13 @@
 
 LLVM 22's `arith` has a rounding mode on casts only. They are discardable attributes of upstream's
 operations, so that passes which know nothing of them still read the text, and so whoever translates
-them says that it knows them: `RuleTable` refuses them otherwise.
+them says that it knows them: `RuleTable` refuses them otherwise. The flags of `fastmath` are upstream's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     Float4E2M1FNType,
@@ -24,6 +25,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
@@ -153,3 +155,14 @@ _HAVING = {
     SATURATE_ATTRIBUTE: SATURATED,
 }
 """The operations that may have each attribute."""
+
+
+def allows_approximation(operation: Operation) -> bool:
+    """Whether a function or a quotient may be approximated (`fastmath<afn>`)."""
+    return has_flag(operation, FastMathFlag.APPROX_FUNC)
+
+
+def has_flag(operation: Operation, flag: FastMathFlag) -> bool:
+    """Whether an operation has a flag of `fastmath`."""
+    flags = operation.properties.get("fastmath")
+    return flags is not None and flag in cast(Any, flags).data

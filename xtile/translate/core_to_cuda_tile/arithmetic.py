@@ -19,6 +19,7 @@ from xtile.dialects.number_attributes import (
     ROUNDED,
     Rounding,
     flushes,
+    has_flag,
     rounding_of,
     says_how_to_round,
 )
@@ -27,7 +28,6 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.contraction import contracted
 from xtile.translate.core_to_cuda_tile.lowering import Lowering, emitted
 from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
-from xtile.translate.fast_math import has_flag
 from xtile.translate.tiles.casts import narrow
 from xtile.translate.tiles.elementwise import Compute, arithmetic, elementwise, named
 from xtile.translate.tiles.types import INDEX

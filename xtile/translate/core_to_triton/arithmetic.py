@@ -26,12 +26,11 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import CmpFOp, CmpIOp
-from xtile.dialects.number_attributes import Rounding, saturates
+from xtile.dialects.number_attributes import Rounding, has_flag, saturates
 from xtile.dialects.triton.tt import ops as tt
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import TARGET, Lowering
 from xtile.translate.core_to_triton.types import is_of_scales, is_of_tf32, tensor_of
-from xtile.translate.fast_math import has_flag
 from xtile.translate.tiles.casts import (
     copy_sign,
     directed,

@@ -12,8 +12,8 @@ from typing import Any, cast
 from xdsl.dialects.builtin import f32, f64, i1, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xtile.dialects.number_attributes import allows_approximation
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.fast_math import allows_approximation
 from xtile.translate.xegpu_to_spirv.arithmetic import maximum, minimum
 from xtile.translate.xegpu_to_spirv.combining import narrowed, widened
 from xtile.translate.xegpu_to_spirv.conversions import from_integer, resize
