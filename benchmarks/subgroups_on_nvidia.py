@@ -32,8 +32,11 @@ SIZES = (4096, 8192)
 BLOCKS = ((128, 128), (128, 256), (256, 128), (256, 256))
 """Rows and columns of the block of a work-group, whose subgroups have 32 x 32 elements each."""
 
-HEADS, LENGTH, WIDTH = 64, 4096, 64
-"""Of attention: how many heads, queries and keys of each, and elements of one."""
+HEADS, LENGTH = 64, 4096
+"""Of attention: how many heads, and queries and keys of each."""
+
+ATTENTIONS = ((64, 32), (64, 64), (128, 128))
+"""Elements of a query, and how many keys a step has; the first is the example as it is."""
 
 COLUMN, COLUMNS = 32768, 8192
 """The size of a column of softmax, and how many there are."""
@@ -101,13 +104,23 @@ def lane_gemm(type: str, size: int, rows: int, columns: int) -> Kernel:
     return Kernel(f"lane_gemm_{type}_{size}_{rows}_{columns}", text)
 
 
+def flash_attention(width: int, keys: int) -> Kernel:
+    """The example with other numbers in its first lines."""
+    text = _replaced(
+        example("flash_attention").text,
+        {"$d = 64": f"$d = {width}", "$keys = 32": f"$keys = {keys}"},
+    )
+    return Kernel(f"flash_attention_{width}_{keys}", text)
+
+
 LANES = [lane_gemm(type, size, *block) for size in SIZES for type in TYPES for block in BLOCKS[1:]]
 """What becomes XeGPU of lanes before it becomes tiles."""
 
 KERNELS = [
     *(subgroup_gemm(type, *block) for type in TYPES for block in BLOCKS),
     *map(coopmatrix_gemm, TYPES),
-    *map(example, ("flash_attention", "softmax", "whole_softmax", "wide_softmax")),
+    *(flash_attention(*each) for each in ATTENTIONS),
+    *map(example, ("softmax", "whole_softmax", "wide_softmax")),
 ]
 
 
@@ -178,11 +191,11 @@ def updated_product(torch: Any, type: str, size: int) -> Workload:
     )
 
 
-def attention(torch: Any) -> Workload:
-    """Attention that is not causal; PyTorch takes its fastest way."""
-    q, k, v, o = (column_major(torch, WIDTH, LENGTH, HEADS, dtype=torch.float16) for _ in range(4))
+def attention(torch: Any, width: int, keys: int) -> Workload:
+    """Attention that is not causal; PyTorch takes its fastest way, which is cuDNN's."""
+    q, k, v, o = (column_major(torch, width, LENGTH, HEADS, dtype=torch.float16) for _ in range(4))
     rows = [each.permute(2, 1, 0)[None] for each in (q, k, v)]
-    scale = WIDTH**-0.5
+    scale = width**-0.5
 
     def rival() -> Any:
         return torch.nn.functional.scaled_dot_product_attention(*rows, scale=scale)
@@ -193,11 +206,11 @@ def attention(torch: Any) -> Workload:
         return float((o.permute(2, 1, 0)[:4].double() - exact).abs().max())
 
     return Workload(
-        example("flash_attention"),
-        f"flash_attention f16, {HEADS} heads of {LENGTH} x {WIDTH}",
+        flash_attention(width, keys),
+        f"flash_attention f16, {HEADS} heads of {LENGTH} x {width}, steps of {keys} keys",
         (q, k, v, o, scale),
         (LENGTH // 64, HEADS),
-        4 * HEADS * LENGTH**2 * WIDTH,
+        4 * HEADS * LENGTH**2 * width,
         "TFLOP/s",
         rival,
         error,
@@ -258,7 +271,7 @@ def run_all(cubins: Path, only: str) -> None:
             for block in BLOCKS[1:]
         ),
         *(lambda t=type, s=size: updated_product(torch, t, s) for size in SIZES for type in TYPES),
-        lambda: attention(torch),
+        *(lambda each=each: attention(torch, *each) for each in ATTENTIONS),
         lambda: softmax(torch, "softmax", 8),
         lambda: softmax(torch, "wide_softmax", 1),
         lambda: softmax(torch, "whole_softmax", 1),

@@ -178,7 +178,8 @@ def _add_input_arguments(parser: argparse.ArgumentParser) -> None:
     _add_flag(
         group,
         "--exact",
-        "multiply f32 with fused multiply-adds where a chip has faster products of their parts",
+        "multiply f32 with fused multiply-adds where a chip has faster products of their parts, "
+        "and round the arguments of native powers as the kernel says",
     )
     group.add_argument(
         "--xegpu-level",

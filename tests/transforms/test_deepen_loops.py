@@ -139,9 +139,9 @@ def test_what_is_carried(element: str, name: str) -> None:
     module = _module(f"%next = arith.{name} %a, %s : vector<4x8x{element}>", element)
     diagnostics = Diagnostics()
     deeper = _deepened(module, diagnostics)
-    assert [each.message for each in diagnostics] == ["32 steps of 8 are one of 256"]
+    assert [each.message for each in diagnostics] == ["64 steps of 8 are one of 512"]
     given = [_numbers(element, shape) for shape in ((4, 600), (4, 600), (4, 8))]
-    for n in (0, 5, 8, 256, 260, 600):
+    for n in (0, 5, 8, 512, 520, 600):
         before, after = (_results(each, given, n) for each in (module, deeper))
         # A sum of floats is made in another order.
         error = 600 * 2.0**-24 * np.abs(given[0]).sum() if name == "addf" else 0
@@ -155,9 +155,29 @@ def test_deeper_loops_compute_the_same(name: str, element: str) -> None:
     module = _module(BODIES[name], element)
     deeper = _deepened(module)
     text = xtile.to_text(deeper, "mlir")
-    assert "%c256 " in text
+    assert "%c512 " in text
     given = [_numbers(element, shape) for shape in ((4, 600), (4, 600), (4, 8))]
-    for n in (0, 5, 263, 600):
+    for n in (0, 5, 519, 600):
+        before, after = (_results(each, given, n) for each in (module, deeper))
+        for a, b in zip(before, after, strict=True):
+            np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(after[1][:, n:], given[1][:, n:])
+
+
+def test_memory_ends_where_a_loop_does_that_has_no_negative_end() -> None:
+    text = xtile.to_text(_module(BODIES["writes"]), "mlir")
+    for old, new in (
+        ("to %n step", "to %floored step"),
+        ("broadcast %n", "broadcast %floored"),
+        ("%last = ", "%floored = arith.maxsi %n, %c0 : index\n      %last = "),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    module = xtile.parse(text, language="mlir")
+    deeper = _deepened(module)
+    assert "%c512 " in xtile.to_text(deeper, "mlir")
+    given = [_numbers("f32", shape) for shape in ((4, 600), (4, 600), (4, 8))]
+    for n in (0, 519, 600):
         before, after = (_results(each, given, n) for each in (module, deeper))
         for a, b in zip(before, after, strict=True):
             np.testing.assert_array_equal(a, b)

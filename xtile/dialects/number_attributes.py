@@ -2,7 +2,8 @@
 
 LLVM 22's `arith` has a rounding mode on casts only. They are discardable attributes of upstream's
 operations, so that passes which know nothing of them still read the text, and so whoever translates
-them says that it knows them: `RuleTable` refuses them otherwise. The flags of `fastmath` are upstream's.
+them says that it knows them: `RuleTable` refuses them otherwise. The flags of
+`fastmath` are upstream's.
 """
 
 from __future__ import annotations

@@ -224,6 +224,8 @@ class TilePolicy:
         blocks: How many thread blocks keep all multiprocessors busy, in two rounds.
         elements: The elements of a tile in a loop that memory limits.
         sum_elements: The same where tiles are added up.
+        strided_elements: The same where work-items stride through memory.
+        strided_hints: How a kernel without products but with such loops is compiled.
         local_elements: The most elements of local memory that become one tile.
         elementwise_hints: How a kernel without products is compiled.
         large_elements: How many elements make a tile large.
@@ -248,6 +250,8 @@ class TilePolicy:
     blocks: int = 256
     elements: int = 1024
     sum_elements: int = 2048
+    strided_elements: int = 1024
+    strided_hints: Hints = NO_HINTS
     local_elements: int = 16384
     elementwise_hints: Hints = NO_HINTS
     large_elements: int = 16384

@@ -36,6 +36,7 @@ from xtile.dialects.shapes import bits_of, dimensions_of
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.attributes import neutral_float, neutral_integer
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.dialects.walk import walk
@@ -49,6 +50,7 @@ from xtile.text.source import Source, source_of
 from xtile.transforms.collapse_shapes import is_elementwise
 from xtile.transforms.deepen_products import is_of_subgroups
 from xtile.transforms.hoist_reads import may_be_same
+from xtile.transforms.tile_hints import hints_attribute
 
 if TYPE_CHECKING:
     from xtile.targets.target import Target
@@ -67,18 +69,21 @@ def deepen_loops(
         target: The chip.
         diagnostics: Where remarks go that tell which steps became one; None drops them.
     """
-    most = target.tiles.elements
+    policy = target.tiles
+    most = policy.strided_elements
 
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
         return is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in loops)
 
+    def deeper(kernel: FuncOp) -> FuncOp:
+        made = rebuilt(kernel, _Deepening(most, source, diagnostics))
+        if not any(isinstance(each, ContractionOp) for each in walk(kernel)):
+            made.attributes |= hints_attribute(policy.strided_hints)
+        return made
+
     source = source_of(module)
-    return with_kernels_replaced(
-        module,
-        is_chosen,
-        lambda kernel: rebuilt(kernel, _Deepening(most, source, diagnostics)),
-    )
+    return with_kernels_replaced(module, is_chosen, deeper)
 
 
 # --- which loops ---
@@ -220,6 +225,7 @@ def _is_inside(value: SSAValue, steps: _Steps) -> bool:
 
 def _is_size(memory: SSAValue, dimension: int, number: SSAValue) -> bool:
     """Whether memory certainly ends at a number along a dimension."""
+    number = _without_floor(number)
     owner = memory.owner
     if isinstance(owner, memref.SubviewOp):
         sizes = mixed(owner.properties["static_sizes"], list(owner.sizes))
@@ -228,6 +234,14 @@ def _is_size(memory: SSAValue, dimension: int, number: SSAValue) -> bool:
     if not isinstance(told, memref.DimOp) or told.source is not memory:
         return False
     return constant_of(told.index) == dimension
+
+
+def _without_floor(number: SSAValue) -> SSAValue:
+    """A number of which a loop takes 0 if it is negative, as no size is."""
+    owner = number.owner
+    if isinstance(owner, arith.MaxSIOp) and constant_of(owner.rhs) == 0:
+        return owner.lhs
+    return number
 
 
 def _is_end(operation: CmpIOp, steps: _Steps) -> bool:

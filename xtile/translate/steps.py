@@ -53,7 +53,7 @@ class Options:
         may_wrap: Whether offsets of pointers may wrap around unless it is proved that they do
             not, because nobody checks at a launch what is relied on.
         exact: Whether products of f32 are fused multiply-adds where a chip has products of parts
-            of them, which are faster.
+            of them, which are faster, and arguments of powers are rounded as the kernel says.
         warps: The subgroups of a work-group where layouts are for a number of them; None for as
             many as tensors keep busy.
     """
@@ -292,11 +292,21 @@ def _lower_to_cuda_tile(
         disjoint=not options.may_overlap,
         longest_row=LONGEST_ROW,
     )
+    if not options.exact and _has_powers(module):
+        from xtile.transforms.scale_after_maximum import scale_after_maximum
+
+        module = scale_after_maximum(module, diagnostics)
     if target.tiles.split_products:
         from xtile.transforms.split_products import split_products
 
         module = split_products(module, diagnostics)
     return translate_module(guard_blocks(module), target, diagnostics)
+
+
+def _has_powers(module: ModuleOp) -> bool:
+    from xtile.dialects.walk import operations_by_name
+
+    return not {"math.exp", "math.exp2"}.isdisjoint(operations_by_name(module))
 
 
 def _lower_to_triton(
