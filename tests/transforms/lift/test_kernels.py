@@ -46,7 +46,7 @@ def test_wide_softmax(target: str) -> None:
     np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
     if target == "cuda_tile":
         text = xtile.to_text(ported, "mlir")
-        assert text.count("tile<1x1024xf32>, token") == 3
+        assert text.count("tile<1x2048xf32>, token") == 3
         assert text.count("store_view_tko") == 1
         assert "ptr_tko" not in text
         assert "alloca" not in text
