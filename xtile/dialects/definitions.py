@@ -1,14 +1,17 @@
-"""How operations are defined."""
+"""How operations are defined, and how attributes are checked where they are read."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
+from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import IRDLOperation, ParsePropInAttrDict, irdl_op_definition
-from xdsl.parser import Parser
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xtile.text.checked_definitions import CheckedDefinition
 
@@ -59,3 +62,21 @@ def _parse(cls: type[OperationT], parser: Parser) -> OperationT:
 
 def _print(self: IRDLOperation, printer: Printer) -> None:
     program_of(type(self)).print(printer, self)
+
+
+def check_parameters(
+    parser: AttrParser,
+    start: int,
+    attribute: type[ParametrizedAttribute],
+    parameters: Sequence[Attribute],
+) -> Sequence[Attribute]:
+    """Returns the parameters if the attribute's verifier accepts them.
+
+    Raises:
+        ParseError: It does not; the error is at the text from `start` on.
+    """
+    try:
+        attribute.new(parameters)
+    except VerifyException as error:
+        parser.raise_error(str(error), start, max(start + 1, parser.pos))
+    return parameters

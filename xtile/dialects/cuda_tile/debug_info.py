@@ -33,8 +33,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.cuda_tile.versions import V13_1, Version
+from xtile.dialects.definitions import check_parameters
 from xtile.text.mlir_attributes import ALIAS_NAMES
-from xtile.text.parameters import check_parameters
 
 
 @irdl_attr_definition

@@ -58,7 +58,7 @@ from xtile.dialects.cuda_tile.view_text import (
     print_tile_shape,
     print_traversal_strides,
 )
-from xtile.text.parameters import check_parameters
+from xtile.dialects.definitions import check_parameters
 
 MAXIMUM_ELEMENTS = 1 << 24
 """How many elements a tile may have."""

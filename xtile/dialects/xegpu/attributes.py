@@ -18,8 +18,8 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 from xdsl.utils.str_enum import StrEnum
 
+from xtile.dialects.definitions import check_parameters
 from xtile.dialects.xegpu.assembly import parse_struct, print_struct
-from xtile.text.parameters import check_parameters
 
 
 class MemorySpace(StrEnum):

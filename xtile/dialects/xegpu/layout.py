@@ -16,9 +16,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import check_parameters
 from xtile.dialects.xegpu.assembly import parse_struct, print_struct
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr, Shape
-from xtile.text.parameters import check_parameters
 
 LAYOUT_FIELDS = ("sg_layout", "sg_data", "inst_data", "lane_layout", "lane_data", "order")
 """The parameters of a layout, in the order in which they are printed."""

@@ -26,6 +26,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.definitions import check_parameters
 from xtile.dialects.xegpu.attributes import (
     BlockTensorDescAttr,
     MemLayoutAttr,
@@ -33,7 +34,6 @@ from xtile.dialects.xegpu.attributes import (
     ScatterTensorDescAttr,
 )
 from xtile.dialects.xegpu.layout import LayoutAttr
-from xtile.text.parameters import check_parameters
 
 PACKED_BITS = 32
 """Gathers, scatters and packing loads handle smaller elements in packs of this size."""

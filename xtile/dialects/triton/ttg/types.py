@@ -15,6 +15,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.definitions import check_parameters
 from xtile.dialects.triton.encodings.encoding import (
     Numbers,
     NumbersAttr,
@@ -28,7 +29,6 @@ from xtile.dialects.triton.encodings.shared import (
     SharedMemorySpaceAttr,
 )
 from xtile.dialects.triton.tt.types import PointerType
-from xtile.text.parameters import check_parameters
 
 
 @irdl_attr_definition

@@ -24,17 +24,19 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
-from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
+    clear_default,
     mask_of,
     parse_operands,
+    parse_optional_value,
     pointee_of,
     print_attributes,
     print_types,
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
+from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.constraints import BOOL, POINTER
 from xtile.dialects.triton.tt.enumerations import CacheModifier, keyword, number
 from xtile.dialects.triton.tt.keywords import parse_member
@@ -44,7 +46,6 @@ from xtile.dialects.triton.tt.ops.memory import (
     print_cache_clauses,
 )
 from xtile.dialects.triton.tt.types import CachePolicyAttr
-from xtile.dialects.triton.ttg.assembly import clear_default, parse_optional_value
 from xtile.dialects.triton.ttg.constraints import (
     I32_NUMBER,
     MEMDESC,

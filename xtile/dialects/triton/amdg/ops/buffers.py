@@ -29,6 +29,17 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.amdg.offsets import verify_contiguity, verify_offsets
+from xtile.dialects.triton.assembly import (
+    clear_default,
+    mask_of,
+    parse_more_operands,
+    parse_optional_value,
+    parse_short_type,
+    print_attributes,
+    print_short_type,
+    print_values,
+    split_properties,
+)
 from xtile.dialects.triton.operation import (
     Operand,
     element_of,
@@ -36,13 +47,6 @@ from xtile.dialects.triton.operation import (
     with_element,
 )
 from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import (
-    mask_of,
-    parse_more_operands,
-    print_attributes,
-    print_values,
-    split_properties,
-)
 from xtile.dialects.triton.tt.constraints import BOOL, I32, SCALAR_POINTER, TENSOR
 from xtile.dialects.triton.tt.enumerations import (
     CacheModifier,
@@ -66,13 +70,6 @@ from xtile.dialects.triton.tt.types import (
     is_float,
     is_integer,
 )
-from xtile.dialects.triton.ttg.assembly import (
-    clear_default,
-    parse_memdesc,
-    parse_optional_value,
-    parse_short_type,
-    print_short_type,
-)
 from xtile.dialects.triton.ttg.constraints import (
     I32_NUMBER,
     MEMDESC,
@@ -80,7 +77,7 @@ from xtile.dialects.triton.ttg.constraints import (
     memdesc_of,
     verify_mutable,
 )
-from xtile.dialects.triton.ttg.types import AsyncTokenType
+from xtile.dialects.triton.ttg.types import AsyncTokenType, MemDescType
 from xtile.dialects.triton.versions import V3_5, V3_7, V3_9, Release
 
 
@@ -345,7 +342,7 @@ class BufferLoadToLocalOp(BufferOperation):
             offsets = parser.parse_type()
         type_ = None if other is None else parser.parse_type()
         parser.parse_punctuation("->")
-        memory = parse_memdesc(parser)
+        memory = parse_short_type(parser, MemDescType)
         masks = with_element(offsets, i1)
         return cls.build(
             operands=[

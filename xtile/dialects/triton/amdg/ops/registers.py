@@ -26,6 +26,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.encodings.distributed import BlockedEncodingAttr
 from xtile.dialects.triton.encodings.matrix_units import DotOperandEncodingAttr
 from xtile.dialects.triton.encodings.shared import PhasedEncodingAttr
@@ -36,7 +37,6 @@ from xtile.dialects.triton.operation import (
     encoding_of,
     shape_of,
 )
-from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.tt.constraints import TENSOR
 from xtile.dialects.triton.ttg.constraints import MEMDESC, TOKEN, layout_of, memdesc_of
 from xtile.dialects.triton.versions import V3_5, Release

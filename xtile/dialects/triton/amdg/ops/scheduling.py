@@ -24,9 +24,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
 from xtile.dialects.triton.amdg.attributes import SchedHintVariantAttr
+from xtile.dialects.triton.assembly import print_attributes, split_properties
 from xtile.dialects.triton.module_attributes import BLOCKS, blocks_around
 from xtile.dialects.triton.operation import Operand, TritonOperation
-from xtile.dialects.triton.tt.assembly import print_attributes, split_properties
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER, MEMDESC, TOKEN, memdesc_of
 from xtile.dialects.triton.ttg.types import AsyncTokenType
 from xtile.dialects.triton.versions import V3_6, V3_7, Release

@@ -34,13 +34,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.encodings.shared import (
-    PaddedSharedEncodingAttr,
-    PartitionedSharedEncodingAttr,
-    SwizzledSharedEncodingAttr,
-)
-from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     parse_indices,
     print_attributes,
     print_indices,
@@ -48,6 +42,12 @@ from xtile.dialects.triton.tt.assembly import (
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.encodings.shared import (
+    PaddedSharedEncodingAttr,
+    PartitionedSharedEncodingAttr,
+    SwizzledSharedEncodingAttr,
+)
+from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
 from xtile.dialects.triton.tt.constraints import BOOL, I32, TENSOR
 from xtile.dialects.triton.tt.types import TensorDescType
 from xtile.dialects.triton.ttg.constraints import (

@@ -22,19 +22,19 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import (
-    Operand,
-    TritonOperation,
-    verify_type,
-    with_element,
-)
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     mask_of,
     parse_more_operands,
     pointee_of,
     print_attributes,
     print_types,
     print_values,
+)
+from xtile.dialects.triton.operation import (
+    Operand,
+    TritonOperation,
+    verify_type,
+    with_element,
 )
 from xtile.dialects.triton.tt.constraints import BOOL, INTEGER, POINTER, VALUE
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp, number

@@ -25,14 +25,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import (
-    Operand,
-    TritonOperation,
-    element_of,
-    shape_of,
-    verify_type,
-)
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     parse_indices,
     parse_short_type,
     print_attributes,
@@ -40,6 +33,13 @@ from xtile.dialects.triton.tt.assembly import (
     print_short_type,
     print_values,
     split_properties,
+)
+from xtile.dialects.triton.operation import (
+    Operand,
+    TritonOperation,
+    element_of,
+    shape_of,
+    verify_type,
 )
 from xtile.dialects.triton.tt.constraints import SCALAR_POINTER
 from xtile.dialects.triton.tt.types import PointerType

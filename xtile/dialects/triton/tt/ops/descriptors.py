@@ -28,8 +28,7 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     parse_indices,
     parse_short_type,
     print_attributes,
@@ -39,6 +38,7 @@ from xtile.dialects.triton.tt.assembly import (
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.operation import Operand, TritonOperation, element_of, shape_of
 from xtile.dialects.triton.tt.constraints import DESCRIPTOR, OFFSETS, SCALAR_POINTER, TENSOR
 from xtile.dialects.triton.tt.enumerations import (
     DescriptorReduceKind,

@@ -23,12 +23,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import Operand, TritonOperation, verify_same_form
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     print_attributes,
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.operation import Operand, TritonOperation, verify_same_form
 from xtile.dialects.triton.tt.constraints import BOOL, VALUE
 
 

@@ -28,9 +28,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import Operand, TritonOperation, shape_of, verify_type
-from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
     mask_of,
     parse_more_operands,
     pointee_of,
@@ -39,6 +37,8 @@ from xtile.dialects.triton.tt.assembly import (
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.operation import Operand, TritonOperation, shape_of, verify_type
+from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.constraints import BOOL, POINTER, VALUE
 from xtile.dialects.triton.tt.enumerations import (
     CacheModifier,

@@ -25,17 +25,17 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import (
+    print_attributes,
+    print_values,
+    split_properties,
+)
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
     element_of,
     shape_of,
     verify_type,
-)
-from xtile.dialects.triton.tt.assembly import (
-    print_attributes,
-    print_values,
-    split_properties,
 )
 from xtile.dialects.triton.tt.constraints import FLOAT_TENSOR, NUMBER_TENSOR, SCALED_TENSOR
 from xtile.dialects.triton.tt.enumerations import (

@@ -31,6 +31,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import (
+    mask_of,
+    parse_more_operands,
+    print_attributes,
+    print_types,
+    print_values,
+)
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -40,14 +47,6 @@ from xtile.dialects.triton.operation import (
     shape_of,
     verify_type,
     with_shape,
-)
-from xtile.dialects.triton.tt.assembly import (
-    add_attributes,
-    mask_of,
-    parse_more_operands,
-    print_attributes,
-    print_types,
-    print_values,
 )
 from xtile.dialects.triton.tt.constraints import BOOL, INTEGER_TENSOR, TENSOR, VALUE
 from xtile.dialects.triton.versions import V3_5, Release
@@ -126,7 +125,7 @@ class UnsplatOp(TritonOperation):
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         operation = cls(parser.resolve_operand(operand, parser.parse_type()))
-        add_attributes(operation, attributes)
+        operation.attributes.update(attributes)
         return operation
 
     @override
@@ -370,7 +369,7 @@ class SplitOp(TritonOperation):
         src = parser.resolve_operand(operand, parser.parse_type())
         parser.parse_punctuation("->")
         operation = cls(src, parser.parse_type())
-        add_attributes(operation, attributes)
+        operation.attributes.update(attributes)
         return operation
 
     @override
@@ -536,7 +535,7 @@ class HistogramOp(TritonOperation):
         mask = [parser.resolve_operand(each, mask_of(src.type)) for each in masks]
         parser.parse_punctuation("->")
         operation = cls(src, parser.parse_type(), *mask)
-        add_attributes(operation, attributes)
+        operation.attributes.update(attributes)
         return operation
 
     @override

@@ -24,15 +24,19 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 
 from xtile.dialects.definitions import op_definition
-from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
-from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import (
+from xtile.dialects.triton.assembly import (
+    clear_default,
     mask_of,
+    parse_optional_value,
+    parse_short_type,
     pointee_of,
     print_attributes,
+    print_short_type,
     print_values,
     split_properties,
 )
+from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
+from xtile.dialects.triton.printer import release_of
 from xtile.dialects.triton.tt.constraints import BOOL, POINTER, VALUE
 from xtile.dialects.triton.tt.ops.memory import (
     CachedOperation,
@@ -40,12 +44,6 @@ from xtile.dialects.triton.tt.ops.memory import (
     print_cache_clauses,
 )
 from xtile.dialects.triton.tt.types import CachePolicyAttr
-from xtile.dialects.triton.ttg.assembly import (
-    clear_default,
-    parse_memdesc,
-    parse_optional_value,
-    print_short_type,
-)
 from xtile.dialects.triton.ttg.constraints import (
     I32_NUMBER,
     MEMDESC,
@@ -53,7 +51,7 @@ from xtile.dialects.triton.ttg.constraints import (
     memdesc_of,
     verify_mutable,
 )
-from xtile.dialects.triton.ttg.types import AsyncTokenType
+from xtile.dialects.triton.ttg.types import AsyncTokenType, MemDescType
 from xtile.dialects.triton.versions import V3_5, V3_9
 
 ONE = IntegerAttr(1, i32)
@@ -191,7 +189,7 @@ class AsyncCopyGlobalToLocalOp(CachedOperation):
         parser.parse_punctuation(":")
         source = parser.parse_type()
         parser.parse_punctuation("->")
-        memory = parse_memdesc(parser)
+        memory = parse_short_type(parser, MemDescType)
         pointee = pointee_of(source)
         return cls.build(
             operands=[

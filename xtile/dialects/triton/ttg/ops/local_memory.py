@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import mask_of
 from xtile.dialects.triton.operation import (
     Operand,
     TritonOperation,
@@ -28,7 +29,6 @@ from xtile.dialects.triton.operation import (
     verify_same_form,
     verify_type,
 )
-from xtile.dialects.triton.tt.assembly import mask_of
 from xtile.dialects.triton.tt.constraints import BOOL, INTEGER_TENSOR, TENSOR
 from xtile.dialects.triton.tt.enumerations import RMWOp, number
 from xtile.dialects.triton.tt.keywords import RMW, verify_member

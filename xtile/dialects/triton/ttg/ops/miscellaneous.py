@@ -28,8 +28,8 @@ from xdsl.traits import HasParent, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.operation import Operand, TritonOperation, verify_type
-from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.tt.constraints import SCALAR_POINTER
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER
 from xtile.dialects.triton.ttg.types import MemDescType

@@ -26,6 +26,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.encodings.shared import (
     NVMMASharedEncodingAttr,
     PhasedEncodingAttr,
@@ -33,7 +34,6 @@ from xtile.dialects.triton.encodings.shared import (
 )
 from xtile.dialects.triton.operation import Operand, TritonOperation
 from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import print_attributes, print_types, print_values
 from xtile.dialects.triton.tt.constraints import I32
 from xtile.dialects.triton.ttg.constraints import I32_NUMBERS, MEMDESC, memdesc_of
 from xtile.dialects.triton.ttg.types import MemDescType

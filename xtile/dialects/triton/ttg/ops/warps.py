@@ -36,11 +36,11 @@ from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.triton.assembly import print_attributes
 from xtile.dialects.triton.module_attributes import WARPS, number
 from xtile.dialects.triton.operation import Operand, TritonOperation
 from xtile.dialects.triton.parser import TritonParser
 from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.tt.assembly import print_attributes
 from xtile.dialects.triton.ttg.constraints import I32_NUMBER, I32_NUMBERS
 from xtile.dialects.triton.versions import V3_6, V3_7, Release
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
@@ -36,6 +36,14 @@ def parse_indices(parser: Parser) -> list[UnresolvedOperand]:
     return parser.parse_comma_separated_list(
         parser.Delimiter.SQUARE, parser.parse_unresolved_operand
     )
+
+
+def parse_optional_value(parser: Parser, keyword: str) -> UnresolvedOperand | None:
+    """Reads `keyword %value` or `keyword = %value`."""
+    if parser.parse_optional_keyword(keyword) is None:
+        return None
+    parser.parse_optional_punctuation("=")
+    return parser.parse_unresolved_operand()
 
 
 def pointee_of(type_: Attribute) -> Attribute:
@@ -97,12 +105,17 @@ def print_types(printer: Printer, types: Iterable[Attribute]) -> None:
 
 def parse_short_type(parser: Parser, kind: type[ParametrizedAttribute]) -> Attribute:
     """Reads `!tt.ptr<f32>`, or `<f32>` where MLIR leaves the type's name out."""
+    start = parser.pos
     type_ = parser.parse_optional_type()
-    return kind.new(kind.parse_parameters(parser)) if type_ is None else type_
+    if type_ is None:
+        return kind.new(kind.parse_parameters(parser))
+    if not isinstance(type_, kind):
+        parser.raise_error(f"expected a type !{kind.name}<...>, but got {type_}", start, parser.pos)
+    return type_
 
 
 def print_short_type(printer: Printer, type_: Attribute) -> None:
-    """Prints a type of this dialect without its name."""
+    """Prints a type as `<f32>`, without its name."""
     assert isinstance(type_, ParametrizedAttribute)
     type_.print_parameters(printer)
 
@@ -117,6 +130,7 @@ def split_properties(
     return properties, others
 
 
-def add_attributes(operation: Operation, attributes: Mapping[str, Attribute]) -> None:
-    """Adds what a dictionary says to an operation that was built without it."""
-    operation.attributes.update(attributes)
+def clear_default(operation: IRDLOperation, name: str, default: Attribute) -> None:
+    """Leaves a property out that says what is so without it."""
+    if operation.properties.get(name) == default:
+        del operation.properties[name]
