@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.context import Context
 from xdsl.ir import Attribute
@@ -21,6 +21,8 @@ from xtile.arguments.memory_types import (
     memory_type_of,
 )
 from xtile.dialects.tensorlang.types import type_text
+
+KindT = TypeVar("KindT")
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,7 @@ class Parameter:
         Raises:
             ArgumentError: The type is a memref for which no array can be passed.
         """
-        try:
-            type = memory_type_of(self.type)
-        except ValueError as error:
-            raise ArgumentError(f"{self}: {error}") from None
+        type = self._passed_by(memory_type_of)
         return None if type is None else self._with_promises(type)
 
     @cached_property
@@ -74,11 +73,14 @@ class Parameter:
         Raises:
             ArgumentError: The type is a group for which no arrays can be passed.
         """
+        type = self._passed_by(group_memory_of)
+        return None if type is None else replace(type, element=self._with_promises(type.element))
+
+    def _passed_by(self, kind: Callable[[Attribute], KindT]) -> KindT:
         try:
-            type = group_memory_of(self.type)
+            return kind(self.type)
         except ValueError as error:
             raise ArgumentError(f"{self}: {error}") from None
-        return None if type is None else replace(type, element=self._with_promises(type.element))
 
     def _with_promises(self, type: MemoryType) -> MemoryType:
         return replace(type, stride_divisors=integers_of(self.attributes.get("stride_gcd")))

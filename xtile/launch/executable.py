@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from xtile.arguments.binding import BoundArgument
+from xtile.arguments.errors import ArgumentError
 from xtile.arguments.signature import Signature
 from xtile.text.diagnostics import Diagnostic, Diagnostics
 
@@ -101,22 +103,29 @@ class Kernel:
         return None if "\n" in path or os.path.isdir(path) else path
 
 
-class Executable(Protocol):
-    """A function that a device can run."""
+class Executable(ABC):
+    """A function that a device can run.
 
-    @property
-    def signature(self) -> Signature:
-        """What its arguments must be."""
-        ...
+    Attributes:
+        signature: What its arguments must be.
+    """
+
+    signature: Signature
 
     @property
     def is_host(self) -> bool:
         """Whether it is code of the host, which itself launches kernels."""
-        ...
+        return False
 
+    @abstractmethod
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
-        """Runs it until all work-groups are done; the arrays hold the results afterwards."""
-        ...
+        """Runs it until all work-groups are done; the arrays hold the results afterwards.
+
+        Raises:
+            ArgumentError: The launch needs more than the device has.
+            DeviceError: The driver or the function failed, or it was not done in time.
+            DiagnosticError: An operation cannot be executed, or a kernel not be compiled.
+        """
 
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
@@ -125,7 +134,7 @@ class Executable(Protocol):
 
         None where it does not: the arguments must be bound, and then launched.
         """
-        ...
+        return None
 
     def run_host(
         self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
@@ -133,5 +142,10 @@ class Executable(Protocol):
         """Runs code of the host, whose random numbers follow from `seed`, if there is one.
 
         `seconds` is how long it may take, and None any time.
+
+        Raises:
+            ArgumentError: It is a kernel.
+            DeviceError: A kernel failed on the device, or it was not done in time.
+            DiagnosticError: An operation cannot be executed, or a kernel not be compiled.
         """
-        ...
+        raise ArgumentError(f"@{self.signature.name} is a kernel")

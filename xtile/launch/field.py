@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
+from typing_extensions import override
 
 from xtile.arguments.binding import BoundArgument
 from xtile.launch.executable import FIELD_NAME, Kernel, Launch, LaunchResult
@@ -25,6 +26,7 @@ DEFAULT_SEED = 0
 class FieldExecutable(ReferenceExecutable):
     """A function that runs on the reference device with numbers of the field."""
 
+    @override
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the function; arrays hold floats afterwards that stand for the numbers.
 

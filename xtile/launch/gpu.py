@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from xtile.arguments.array_arguments import flattened, takes_pointers
 from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError, DeviceError
@@ -20,6 +22,7 @@ from xtile.launch.executable import (
     CUDA_NAME,
     HIP_NAME,
     TRITON_NAME,
+    Executable,
     Grid,
     Kernel,
     Launch,
@@ -68,7 +71,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class GpuExecutable:
+class GpuExecutable(Executable):
     """A kernel that a GPU can run.
 
     Attributes:
@@ -95,11 +98,6 @@ class GpuExecutable:
     for_wrapping: Callable[[], GpuExecutable] | None = None
     for_promises: Callable[[Promises], GpuExecutable] | None = None
     usable: Promises = NO_PROMISES
-
-    @property
-    def is_host(self) -> bool:
-        """Never: code of the host is refused when it is loaded."""
-        return False
 
     def loaded(self) -> tuple[Session, LoadedKernel]:
         """The kernel in the memory of the GPU.
@@ -180,6 +178,7 @@ class GpuExecutable:
         position = (self.gpus.name, self.device.ordinal, self.key, self.signature.name)
         return kept_variants.get(position, _Variants)
 
+    @override
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
@@ -198,6 +197,7 @@ class GpuExecutable:
         how.tell_end()
         return LaunchResult(str(self.device), taken)
 
+    @override
     def launch_given(
         self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
     ) -> LaunchResult | None:
@@ -233,16 +233,6 @@ class GpuExecutable:
             )
             variants.planned[suited.key] = suited
         return LaunchResult(str(self.device), seconds)
-
-    def run_host(
-        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
-    ) -> None:
-        """Never called, because `is_host` is false.
-
-        Raises:
-            ArgumentError: Always.
-        """
-        raise ArgumentError(f"@{self.signature.name} is a kernel")
 
 
 @dataclass

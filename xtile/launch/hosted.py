@@ -5,11 +5,12 @@ Source: docs/running.md, "Files with host code".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
 
 from xtile.arguments.binding import BoundArgument, bind
@@ -20,7 +21,7 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.host.function import run_host
 from xtile.host.launches import LaunchSizes
 from xtile.host.memory import uniform
-from xtile.launch.executable import Executable, Grid, Kernel, Launch, LaunchResult
+from xtile.launch.executable import Executable, Kernel, Launch, LaunchResult
 from xtile.launch.reference import ReferenceExecutable
 from xtile.launch.reference import load as load_for_reference
 from xtile.launch.time_limit import time_limit
@@ -34,7 +35,7 @@ Load = Callable[[Kernel], Executable]
 
 
 @dataclass(frozen=True)
-class HostedExecutable:
+class HostedExecutable(Executable):
     """A function of the host whose kernels a device runs.
 
     Attributes:
@@ -42,24 +43,23 @@ class HostedExecutable:
         device: What the launch's result calls the device.
         load: Makes the kernels ready for it.
         kernel: The file that has both.
+        signature: What the arguments of the function must be.
     """
 
     host: ReferenceExecutable
     device: str
     load: Load
     kernel: Kernel
+    signature: Signature
     _loaded: dict[str, Executable] = field(default_factory=dict[str, Executable])
 
     @property
-    def signature(self) -> Signature:
-        """What the arguments of the function must be."""
-        return self.host.signature
-
-    @property
+    @override
     def is_host(self) -> bool:
         """Always."""
         return True
 
+    @override
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the function; the arrays of the arguments hold the results afterwards.
 
@@ -70,12 +70,7 @@ class HostedExecutable:
         self.run_host(arguments, None, how.seconds)
         return LaunchResult(self.device, None)
 
-    def launch_given(
-        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
-    ) -> LaunchResult | None:
-        """Nothing: arguments are bound first."""
-        return None
-
+    @override
     def run_host(
         self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
     ) -> None:
@@ -133,7 +128,7 @@ def load_host(kernel: Kernel, device: str, load: Load) -> HostedExecutable | Non
         host = load_for_reference(replace(kernel, binary=None))
     except ArgumentError:
         return None
-    return HostedExecutable(host, device, load, kernel) if host.is_host else None
+    return HostedExecutable(host, device, load, kernel, host.signature) if host.is_host else None
 
 
 def _given(type_: object, value: Value) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
 
 from xtile.arguments.binding import BoundArgument
 from xtile.arguments.errors import ArgumentError, DeviceError
@@ -17,7 +19,7 @@ from xtile.backends.cache import Cache, make_key
 from xtile.backends.intel.opencl.setup import find
 from xtile.backends.machine_code import SPV, format_of
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
-from xtile.launch.executable import Grid, Kernel, Launch, LaunchResult
+from xtile.launch.executable import Executable, Grid, Kernel, Launch, LaunchResult
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Severity
 from xtile.text.files import source_from_path
 from xtile.text.source import Source
@@ -33,7 +35,7 @@ _compiled: RecentlyUsed[Compiled[Program]] = RecentlyUsed(TEXTS)
 
 
 @dataclass(frozen=True)
-class OpenclExecutable:
+class OpenclExecutable(Executable):
     """A kernel that an OpenCL device can run.
 
     Attributes:
@@ -55,11 +57,6 @@ class OpenclExecutable:
     queue: cl.CommandQueue
     for_overlaps: Callable[[], OpenclExecutable] | None
     for_wrapping: Callable[[], OpenclExecutable] | None = None
-
-    @property
-    def is_host(self) -> bool:
-        """Never: code of the host is refused when it is loaded."""
-        return False
 
     def suited(self, arguments: Sequence[BoundArgument]) -> OpenclExecutable:
         """The kernel itself, or one that is compiled for arguments that overlap, if they do.
@@ -86,6 +83,7 @@ class OpenclExecutable:
             return self
         return self.for_wrapping()
 
+    @override
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the kernel; the arrays of the arguments hold the results afterwards.
 
@@ -109,22 +107,6 @@ class OpenclExecutable:
         )
         how.tell_end()
         return LaunchResult(str(self.device), taken)
-
-    def launch_given(
-        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
-    ) -> LaunchResult | None:
-        """Nothing: arguments are bound first."""
-        return None
-
-    def run_host(
-        self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
-    ) -> None:
-        """Never called, because `is_host` is false.
-
-        Raises:
-            ArgumentError: Always.
-        """
-        raise ArgumentError(f"@{self.signature.name} is a kernel")
 
 
 def load(kernel: Kernel, device: OpenclDevice | None) -> OpenclExecutable:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from typing_extensions import override
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
@@ -30,7 +31,7 @@ from xtile.arguments.words import WordsView
 from xtile.backends.recently_used import TEXTS, RecentlyUsed
 from xtile.dialects.core.signature import source_signature
 from xtile.dialects.reading import parse_source, read_source, show_warnings
-from xtile.launch.executable import REFERENCE_NAME, Grid, Kernel, Launch, LaunchResult
+from xtile.launch.executable import REFERENCE_NAME, Executable, Grid, Kernel, Launch, LaunchResult
 from xtile.launch.time_limit import time_limit
 from xtile.semantics.arguments import (
     Argument,
@@ -50,7 +51,7 @@ register("func", "xtile.host.function")
 
 
 @dataclass(frozen=True)
-class ReferenceExecutable:
+class ReferenceExecutable(Executable):
     """A function that the reference device can run.
 
     Attributes:
@@ -62,10 +63,12 @@ class ReferenceExecutable:
     signature: Signature
 
     @property
+    @override
     def is_host(self) -> bool:
         """Whether it is code of the host."""
         return is_host_function(self.function)
 
+    @override
     def launch(self, arguments: Sequence[BoundArgument], how: Launch) -> LaunchResult:
         """Runs the function; the arrays of the arguments hold the results afterwards.
 
@@ -114,12 +117,7 @@ class ReferenceExecutable:
         with time_limit(seconds, self.signature.name):
             launch(self.function, converted, grid, block=block, instrument=instrument)
 
-    def launch_given(
-        self, arguments: Sequence[Any] | Mapping[str, Any], grid: Grid
-    ) -> LaunchResult | None:
-        """Nothing: arguments are bound first."""
-        return None
-
+    @override
     def run_host(
         self, arguments: Sequence[BoundArgument], seed: int | None, seconds: float | None
     ) -> None:
