@@ -241,13 +241,13 @@ def softmax(torch: Any, name: str, columns: int) -> Workload:
     )
 
 
-def compile_all(directory: Path, *, launch_checks: bool) -> None:
-    """Compiles every kernel to a cubin with its sidecar."""
+def compile_all(directory: Path, only: str, *, launch_checks: bool) -> None:
+    """Compiles kernels to cubins with their sidecars."""
     directory.mkdir(parents=True, exist_ok=True)
-    for kernel in KERNELS:
+    for kernel in (each for each in KERNELS if only in each.name):
         path = directory / f"{kernel.name}.cubin"
         xtile.compile(kernel.text, path, chip=CHIP, launch_checks=launch_checks)
-    for kernel in LANES:
+    for kernel in (each for each in LANES if only in each.name):
         lanes = xtile.port(kernel.text, "xegpu", chip="pvc")
         path = directory / f"{kernel.name}.cubin"
         xtile.compile(lanes, path, chip=CHIP, launch_checks=launch_checks)
@@ -294,10 +294,10 @@ def main() -> None:
     parser.add_argument("--compile", type=Path, metavar="DIRECTORY")
     parser.add_argument("--launch-checks", action="store_true", help="rely on many work-groups")
     parser.add_argument("--cubins", type=Path, metavar="DIRECTORY")
-    parser.add_argument("--only", default="", help="part of the names of the rows to print")
+    parser.add_argument("--only", default="", help="part of the names of kernels and rows")
     options = parser.parse_args()
     if options.compile is not None:
-        compile_all(options.compile, launch_checks=options.launch_checks)
+        compile_all(options.compile, options.only, launch_checks=options.launch_checks)
     elif options.cubins is not None:
         run_all(options.cubins, options.only)
     else:
