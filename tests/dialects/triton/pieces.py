@@ -276,6 +276,11 @@ PIECES: dict[str, Piece] = {
         f"%p: {P}, %n: i32, %s: i64",
         f"%r = tt.make_tensor_descriptor %p, [%n, %n], [%s, %s] : {P}, {_DESC}",
     ),
+    "make_tensor_descriptor of another type": Piece(
+        f"%p: {P}, %n: i32, %s: i64",
+        f"%r = tt.make_tensor_descriptor %p, [%n, %n], [%s, %s] : {P}, {F8}",
+        "expected a type !tt.tensordesc<...>, but got tensor<8xf32>",
+    ),
     "descriptor_load": Piece(
         f"%d: {_DESC}, %i: i32",
         f"%r = tt.descriptor_load %d[%i, %i] : {_DESC} -> tensor<8x16xf32>",
