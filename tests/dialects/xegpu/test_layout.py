@@ -159,12 +159,11 @@ def test_even_distribution(layout: LayoutAttr, shape: tuple[int, ...], expected:
 def test_levels() -> None:
     work_group = LayoutAttr([4, 2], [12, 20], [6, 10], [2, 2], [1, 1], [1, 0])
     assert work_group.is_for_workgroup
-    assert not work_group.is_for_subgroup
     assert work_group.number_of_subgroups == 8
     subgroup = work_group.drop_sg_layout_and_data()
     assert subgroup == LayoutAttr(None, None, [6, 10], [2, 2], [1, 1], [1, 0])
     assert subgroup is not None
-    assert subgroup.is_for_subgroup
+    assert not subgroup.is_for_workgroup
     assert subgroup.number_of_subgroups == 0
     lanes = subgroup.drop_inst_data()
     assert lanes == LayoutAttr(lane_layout=[2, 2], lane_data=[1, 1], order=[1, 0])

@@ -69,11 +69,6 @@ class DistributeLayoutAttr(Attribute, ABC):
         """
 
     @property
-    def is_for_subgroup(self) -> bool:
-        """Whether it spreads over the lanes of a subgroup (`isForSubgroup`)."""
-        return not self.is_for_workgroup
-
-    @property
     def number_of_subgroups(self) -> int:
         """How many subgroups hold different data; 0 if the layout is not for a work-group."""
         return prod(self.effective_sg_layout) if self.is_for_workgroup else 0
