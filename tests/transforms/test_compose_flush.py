@@ -56,7 +56,7 @@ def _results(kernel: ModuleOp, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("language", ["core", "tensorlang", "triton"])
+@pytest.mark.parametrize("language", ["core", "tensorlang", "triton", "xegpu", "lane"])
 def test_values(name: str, language: str) -> None:
     module = xtile.parse(_kernel(name), language="mlir")
     port = compose_flush(module) if language == "core" else xtile.translate(module, language)

@@ -5,16 +5,19 @@ Source: docs/core-form.md, "Numbers": `core.flush_to_zero`.
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import Operation, SSAValue
+from typing import Protocol
 
-from xtile.dialects.arith.comparisons import SelectOp
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, f32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
+from xtile.dialects.arith.types import truth_type
 from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, flushes
 from xtile.dialects.upstream import value_type
 from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import RuleTable, again, copy
+from xtile.rewrite.rebuilder import OperationT, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter
 from xtile.text.source import source_of
 
@@ -43,19 +46,42 @@ def _compose(operation: Operation, composer: TileEmitter) -> None:
     if not flushes(operation):
         copy(operation, composer)
         return
-    operands = [_flushed(composer, value) for value in composer.values(operation.operands)]
+    operands = [flushed(composer, value) for value in composer.values(operation.operands)]
     made = composer.emit(again(operation, operands))
     del made.attributes[FLUSH_ATTRIBUTE]
     for old, new in zip(operation.results, made.results, strict=True):
-        composer.define(old, _flushed(composer, new))
+        composer.define(old, flushed(composer, new))
 
 
-def _flushed(composer: TileEmitter, value: SSAValue) -> SSAValue:
-    """An f32, or zero of its sign where it is subnormal; values of other types stay."""
+class Builder(Protocol):
+    """What emits constants, of vectors too, and other operations."""
+
+    def constant(self, number: float, type_: Attribute, /) -> SSAValue:
+        """A number, or a vector of which all elements are that."""
+        ...
+
+    def emit(self, operation: OperationT, /) -> OperationT:
+        """Adds an operation where code is emitted."""
+        ...
+
+
+def flushed(builder: Builder, value: SSAValue) -> SSAValue:
+    """An f32, or zero of its sign where it is subnormal; values of other types stay.
+
+    Args:
+        builder: Where to emit.
+        value: The number, or a vector of some.
+    """
     if value_type(value.type) != f32:
         return value
-    smallest, zero = (composer.constant(number, value.type) for number in (_SMALLEST_NORMAL, 0.0))
-    magnitude = composer.compute(math.AbsFOp, [value], value.type)
-    is_subnormal = composer.compare_floats("olt", magnitude, smallest)
-    signed = composer.compute(arith.MulfOp, [value, zero], value.type)
-    return composer.emit(SelectOp(is_subnormal, signed, value)).result
+    smallest, zero = (builder.constant(number, value.type) for number in (_SMALLEST_NORMAL, 0.0))
+    magnitude = builder.emit(math.AbsFOp(value)).result
+    is_subnormal = builder.emit(
+        CmpFOp.build(
+            operands=[magnitude, smallest],
+            result_types=[truth_type(value.type)],
+            properties={"predicate": IntegerAttr(CMPF_PREDICATES.index("olt"), i64)},
+        )
+    ).result
+    signed = builder.emit(arith.MulfOp(value, zero)).result
+    return builder.emit(SelectOp(is_subnormal, signed, value)).result

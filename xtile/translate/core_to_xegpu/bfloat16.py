@@ -105,18 +105,6 @@ def without_low_bits(lowering: Lowering, bits: SSAValue, count: int, mode: str) 
     return emit(arith.AndIOp(moved, lowering.constant(~below, word))).result
 
 
-def flushed(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """An f32, or zero of its sign where it is subnormal; numbers of other types stay."""
-    if element_of(value) != f32:
-        return value
-    emit, word = lowering.emit, like(value, i32)
-    bits = emit(arith.BitcastOp(value, word)).result
-    exponent = emit(arith.AndIOp(bits, lowering.constant(_INFINITY, word))).result
-    sign = emit(arith.AndIOp(bits, lowering.constant(-(2**31), word))).result
-    has_none = compare(lowering, arith.CmpiOp(exponent, lowering.constant(0, word), "eq"))
-    return emit(arith.BitcastOp(lowering.select(has_none, sign, bits), value.type)).result
-
-
 def to_odd(lowering: Lowering, value: SSAValue) -> SSAValue:
     """An f64 rounded to f32 so that rounding again is as if it were rounded once.
 

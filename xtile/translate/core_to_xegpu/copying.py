@@ -35,7 +35,6 @@ from xtile.translate.core_to_xegpu import bfloat16, narrow_integers, tf32, widen
 from xtile.translate.core_to_xegpu.bfloat16 import (
     TO_NEAREST_EVEN,
     element_of,
-    flushed,
     integer_to_single,
     is_bfloat16,
     like,
@@ -126,6 +125,8 @@ def emit_on(
         return [narrow_integers.emit_narrow_integer(operation, operands, type_, lowering)]
     if FLUSH_ATTRIBUTE not in operation.attributes:
         return _emit_rounded(operation, operands, result_types, lowering)
+    from xtile.transforms.compose_flush import flushed
+
     own = [flushed(lowering, operand) for operand in operands]
     results = _emit_rounded(operation, own, result_types, lowering)
     return [flushed(lowering, result) for result in results]

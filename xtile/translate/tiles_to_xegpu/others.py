@@ -9,12 +9,16 @@ from xdsl.dialects.builtin import ComplexType, IndexType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
-from xtile.dialects.number_attributes import says_how_to_round
+from xtile.dialects.number_attributes import (
+    LARGEST_SATURATED,
+    NUMBER_ATTRIBUTES,
+    SATURATE_ATTRIBUTE,
+    says_how_to_round,
+)
 from xtile.dialects.upstream import value_type
-from xtile.rewrite.rebuilder import Rule, again
+from xtile.rewrite.rebuilder import Rule, again, refuse_rounding
 from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
-from xtile.translate.tiles_to_xegpu import numbers
 from xtile.translate.tiles_to_xegpu.lowering import ONE_BASE, Lowering, Points, bytes_of
 
 _REASONS = {
@@ -40,7 +44,7 @@ def copy(operation: Operation, lowering: Lowering) -> None:
         name = spelling_of(operation)
         raise lowering.error(f"{name} cannot be translated to {lowering.result_name}")
     if says_how_to_round(operation):
-        numbers.computed(operation, lowering)
+        _saturate(operation, lowering)
         return
     if any(pointer_of(result.type) is not None for result in operation.results):
         _move_pointers(operation, lowering)
@@ -53,6 +57,35 @@ def copy(operation: Operation, lowering: Lowering) -> None:
             regions=lowering.regions(operation),
         ),
     )
+
+
+def _saturate(operation: Operation, lowering: Lowering) -> None:
+    """A cast that saturates: its operand is limited before.
+
+    Raises:
+        DiagnosticError: The operation says something else of rounding, for which upstream's
+            operations have no words.
+    """
+    said = NUMBER_ATTRIBUTES & operation.attributes.keys()
+    (result,) = operation.results
+    largest = LARGEST_SATURATED.get(type(value_type(result.type)))
+    if largest is None or said - {SATURATE_ATTRIBUTE}:
+        refuse_rounding(operation, lowering)
+        return
+    made = type(operation).create(
+        operands=[_limited(lowering, lowering.value(operation.operands[0]), largest)],
+        result_types=[result.type],
+        properties=operation.properties.copy(),
+        attributes={name: each for name, each in operation.attributes.items() if name not in said},
+    )
+    lowering.define(result, lowering.emit(made).results[0])
+
+
+def _limited(lowering: Lowering, value: SSAValue, largest: float) -> SSAValue:
+    """Numbers that are no larger than the largest one of another type; NaN stays."""
+    for kind, limit in ((arith.MinimumfOp, largest), (arith.MaximumfOp, -largest)):
+        value = lowering.compute(kind, [value, lowering.constant(limit, value.type)], value.type)
+    return value
 
 
 def _refuse(operation: Operation, lowering: Lowering) -> None:
