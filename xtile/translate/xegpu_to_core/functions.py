@@ -31,7 +31,7 @@ from xtile.dialects.core.signature import (
     source_signature,
 )
 from xtile.dialects.core.source_promises import with_promises_of_source
-from xtile.dialects.effects import OF_WORK_ITEMS, is_pure
+from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp
 from xtile.dialects.gpu.modules import ModuleOp
 from xtile.dialects.gpu.subgroup_sizes import (
@@ -52,6 +52,7 @@ from xtile.rewrite.launches import launched_block_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
 from xtile.text.value_names import copy_name
+from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.translate.xegpu_to_core import matrices
 from xtile.translate.xegpu_to_core.control import has_descriptors
 from xtile.translate.xegpu_to_core.raising import Raising
@@ -94,10 +95,11 @@ def _function(operation: FuncOp, raising: Raising) -> None:
         for buffer in old.args[count:]:
             raising.define(buffer, matrices.local_memory(buffer, raising))
         raising.translate_block(old)
+    result = FuncOp(operation.sym_name.data, (types, []), Region([block]))
+    # An address that is a pointer again has no use, and would hide that all others are casts.
+    remove_dead_code(result)
     _name_elements(block)
-    types = [argument.type for argument in block.args]
-    type_ = FunctionType.from_lists(types, [])
-    result = FuncOp(operation.sym_name.data, type_, Region([block]))
+    type_ = FunctionType.from_lists([argument.type for argument in block.args], [])
     result.properties |= {**operation.properties, "function_type": type_}
     result.attributes |= {
         name: attribute for name, attribute in operation.attributes.items() if name not in _OF_XEGPU
@@ -169,17 +171,11 @@ def _name_elements(block: Block) -> None:
         users = [use.operation for use in argument.uses]
         casts = [each for each in users if isinstance(each, PointerCastOp)]
         types = {each.result.type for each in casts}
-        if len(types) != 1 or any(each not in casts and _is_needed(each) for each in users):
+        if len(types) != 1 or len(casts) < len(users):
             continue
         typed = Rewriter.replace_value_with_new_type(argument, types.pop())
         for cast in casts:
             Rewriter.replace_op(cast, [], [typed])
-
-
-def _is_needed(operation: Operation) -> bool:
-    """Whether anything depends on an operation, as nothing does on an address that is a pointer."""
-    uses = [use.operation for result in operation.results for use in result.uses]
-    return not is_pure(operation) or any(map(_is_needed, uses))
 
 
 def _check(function: FuncOp, raising: Raising, level: Level) -> None:
