@@ -6,7 +6,8 @@ with attributes of the `core` dialect that any tool keeps (docs/core-form.md, "A
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from enum import Enum
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation
@@ -22,12 +23,49 @@ from xtile.dialects.core.attributes import (
 )
 from xtile.dialects.tensorlang import attributes as tensorlang
 
+_ORDERS = {
+    "relaxed": MemoryOrder.RELAXED,
+    "acquire": MemoryOrder.ACQUIRE,
+    "release": MemoryOrder.RELEASE,
+    "acq_rel": MemoryOrder.ACQUIRE_RELEASE,
+    "acquire_release": MemoryOrder.ACQUIRE_RELEASE,
+    "sequentially_consistent": MemoryOrder.ACQUIRE_RELEASE,
+}
+"""The order that each word stands for, of the tensor language, CUDA Tile IR and Triton."""
+
+_SCOPES = {
+    "cta": MemoryScope.BLOCK,
+    "tl_blk": MemoryScope.BLOCK,
+    "work_group": MemoryScope.BLOCK,
+    "subgroup": MemoryScope.BLOCK,
+    "device": MemoryScope.DEVICE,
+    "gpu": MemoryScope.DEVICE,
+    "cross_device": MemoryScope.SYSTEM,
+    "sys": MemoryScope.SYSTEM,
+}
+"""The scope that each word stands for."""
+
+_OrderT = TypeVar("_OrderT", bound=Enum)
+_ScopeT = TypeVar("_ScopeT", bound=Enum)
+
 
 class Ordering(NamedTuple):
     """What an atomic access orders, and for whom."""
 
     order: MemoryOrder = MemoryOrder.RELAXED
     scope: MemoryScope = MemoryScope.DEVICE
+
+    @classmethod
+    def said(cls, order: Enum, scope: Enum) -> Ordering:
+        """What two words of a language say, which are members of its enumerations."""
+        return cls(_ORDERS[order.name.lower()], _SCOPES[scope.name.lower()])
+
+    def words(self, orders: type[_OrderT], scopes: type[_ScopeT]) -> tuple[_OrderT, _ScopeT]:
+        """The words of a language that say it: the first such members of its enumerations."""
+        return (
+            next(word for word in orders if _ORDERS.get(word.name.lower()) is self.order),
+            next(word for word in scopes if _SCOPES.get(word.name.lower()) is self.scope),
+        )
 
     @property
     def acquires(self) -> bool:
@@ -63,23 +101,6 @@ class Ordering(NamedTuple):
 RELAXED = Ordering()
 """That of operations that say nothing of it."""
 
-_ORDERS = {
-    tensorlang.MemorySemantics.RELAXED: MemoryOrder.RELAXED,
-    tensorlang.MemorySemantics.ACQUIRE: MemoryOrder.ACQUIRE,
-    tensorlang.MemorySemantics.RELEASE: MemoryOrder.RELEASE,
-    tensorlang.MemorySemantics.ACQUIRE_RELEASE: MemoryOrder.ACQUIRE_RELEASE,
-    tensorlang.MemorySemantics.SEQUENTIALLY_CONSISTENT: MemoryOrder.ACQUIRE_RELEASE,
-}
-"""The order that each word of the tensor language stands for."""
-
-_SCOPES = {
-    tensorlang.MemoryScope.CROSS_DEVICE: MemoryScope.SYSTEM,
-    tensorlang.MemoryScope.DEVICE: MemoryScope.DEVICE,
-    tensorlang.MemoryScope.WORK_GROUP: MemoryScope.BLOCK,
-    tensorlang.MemoryScope.SUBGROUP: MemoryScope.BLOCK,
-}
-"""The scope that each word of the tensor language stands for."""
-
 
 def ordering_of(operation: Operation) -> Ordering:
     """What an access orders; `relaxed device` if it says nothing, as one that is not atomic.
@@ -98,7 +119,7 @@ def ordering_of(operation: Operation) -> Ordering:
         given = properties.get("scope")
         is_said = isinstance(given, tensorlang.MemoryScopeAttr)
         scope = given.data if is_said else tensorlang.MemoryScope.WORK_GROUP
-        return Ordering(_ORDERS[semantics.data], _SCOPES[scope])
+        return Ordering.said(semantics.data, scope)
     attributes = operation.attributes
     if MEMORY_ORDER_ATTRIBUTE not in attributes and MEMORY_SCOPE_ATTRIBUTE not in attributes:
         return RELAXED

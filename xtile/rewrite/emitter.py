@@ -11,6 +11,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    ComplexType,
     DenseArrayBase,
     FloatAttr,
     IndexType,
@@ -21,9 +22,12 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.memref import DimOp, SubviewOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xtile.dialects.core.attributes import ComplexPart
+from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.memref.access import LoadOp, StoreOp
 from xtile.dialects.memref.views import subview_type
 from xtile.rewrite.indices import ArithBuilder, Index
+from xtile.rewrite.rebuilder import Rebuilder
 
 AnyMemRef: TypeAlias = MemRefType[Attribute]
 
@@ -193,3 +197,19 @@ def rank(memory: SSAValue) -> int:
 def _static_size(memory: SSAValue, dimension: int) -> int | None:
     size = cast("AnyMemRef", memory.type).get_shape()[dimension]
     return None if size == DYNAMIC_INDEX else size
+
+
+def part_views(rebuilder: Rebuilder, memory: SSAValue) -> list[SSAValue]:
+    """The memory of each part of the numbers in memory; that of real numbers is itself."""
+    if not isinstance(element_type(memory), ComplexType):
+        return [memory]
+    return [part_view(rebuilder, memory, part) for part in ComplexPart]
+
+
+def part_view(rebuilder: Rebuilder, memory: SSAValue, part: ComplexPart) -> SSAValue:
+    """The memory of one part of the complex numbers in memory."""
+    return rebuilder.shared(
+        (ComplexPartOp, memory, part),
+        (memory,),
+        lambda: rebuilder.emit(ComplexPartOp(memory, part)).result,
+    )

@@ -1,4 +1,4 @@
-"""What is known of integers without running: divisors, and signs.
+"""What is known of values without running: divisors and signs of integers, and what made them.
 
 The analysis feeds the legality of two-dimensional block accesses, whose addresses, pitches and
 offsets must be multiples of a few bytes.
@@ -6,12 +6,16 @@ offsets must be multiples of a few bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from math import gcd, lcm, prod
 from typing import cast
 
+from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation, SSAValue
+
+from xtile.rewrite.indices import Index
 
 COUNTS = frozenset(
     {
@@ -234,3 +238,73 @@ def sum_of(index: SSAValue) -> tuple[SSAValue | None, int]:
                 inner, more = sum_of(base)
                 return inner, more + added
     return index, 0
+
+
+class IndexFacts(Facts):
+    """What is known of each integer, if nothing overflows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[SSAValue, int] = {}
+        self._bounds: dict[SSAValue, Index] = {}
+
+    def learn_number(self, value: SSAValue, number: int) -> None:
+        """Records that a value is a constant."""
+        self._numbers[value] = number
+
+    def learn_bound(self, value: SSAValue, bound: Index) -> None:
+        """Records a number that is greater than a value."""
+        self._bounds[value] = bound
+
+    @contextmanager
+    def bounded(self, bounds: Mapping[SSAValue, Index]) -> Generator[None]:
+        """Knows for a while numbers that are greater than values."""
+        before = self._bounds
+        self._bounds = {**before, **bounds}
+        try:
+            yield
+        finally:
+            self._bounds = before
+
+    def learn_divisor(self, value: SSAValue, divisor: int) -> None:
+        """Records that a value is a multiple of a positive number, beside what is known of it."""
+        self.assume(value, lcm(self.divisor(value), divisor), self.is_not_negative(value))
+
+    def number(self, value: SSAValue) -> Index:
+        """A value, or the number that it is."""
+        return self._numbers.get(value, value)
+
+    def bound(self, value: Index) -> Index | None:
+        """A number that is greater; None if none is known."""
+        return value + 1 if isinstance(value, int) else self._bounds.get(value)
+
+    @override
+    def constant(self, value: SSAValue) -> int | None:
+        return self._numbers.get(value)
+
+
+def only_origin(
+    value: SSAValue, sources_of: Callable[[SSAValue], list[SSAValue] | None]
+) -> SSAValue | None:
+    """The one value that another is made of in the end; None if there are several, or if not known.
+
+    Args:
+        value: The other one.
+        sources_of: The values that one is made of directly; none for an origin, and None where they
+            are not known.
+    """
+    found: set[SSAValue] = set()
+    seen: set[SSAValue] = set()
+    left = [value]
+    while left:
+        each = left.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        sources = sources_of(each)
+        if sources is None:
+            return None
+        if not sources:
+            found.add(each)
+        left += sources
+    return found.pop() if len(found) == 1 else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
@@ -20,6 +20,9 @@ from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.rebuilder import Rebuilder
+
+if TYPE_CHECKING:
+    from xtile.layouts import Layout
 
 Index: TypeAlias = int | SSAValue
 """A number that is known now, or the value of one."""
@@ -231,3 +234,38 @@ _MAY_OVERFLOW = frozenset({arith.AddiOp, arith.SubiOp, arith.MuliOp})
 
 _NO_OVERFLOW = {"overflowFlags": arith.IntegerOverflowAttr("none")}
 """What operations say that do not promise that they never overflow."""
+
+
+# --- indices of elements that differ between lanes, as a layout says ---
+
+
+def share(
+    indices: IndexArithmetic,
+    layout: Layout,
+    between: tuple[str, str],
+    number: Index,
+    wraps: bool = False,
+) -> Index:
+    """What a number of an input adds to the index in an output.
+
+    Args:
+        indices: Where to emit.
+        layout: The layout.
+        between: The input and the output.
+        number: The number.
+        wraps: Whether it may be too large; the index is then that of another one.
+
+    Raises:
+        LayoutError: The layout is no sum of distances.
+    """
+    input, output = between
+    total: Index = 0
+    position = 1
+    for size, moved, distance in layout.steps(input):
+        if moved == output:
+            digit = indices.divide(number, position)
+            if wraps or position * size < layout.size(input):
+                digit = indices.remainder(digit, size)
+            total = indices.add(total, indices.multiply(digit, distance))
+        position *= size
+    return total

@@ -1,13 +1,14 @@
-"""Passes that write kernels of a module anew and leave everything else as it is."""
+"""Kernels in a module: passes that write them anew, what launches and attributes say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, Level
+from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
 from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE
 from xtile.dialects.core.signature import (
     SIGNATURE_ATTRIBUTE,
@@ -19,10 +20,15 @@ from xtile.dialects.core.signature import (
 )
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
+from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import Rebuilder, again
 from xtile.text.source import attach_source, source_of, with_body
 from xtile.text.value_names import copy_name, unique_names
+
+if TYPE_CHECKING:
+    from xtile.targets.target import Hints
 
 DEVICE_CODE = (ModuleOp, GpuModuleOp)
 """What holds device code in a module; everything else in it is of the host."""
@@ -140,3 +146,40 @@ def _own_signature(
             for name, (_, text, role) in zip(names, parameters, strict=True)
         ),
     )
+
+
+def launched_block_sizes(function: FuncOp) -> set[tuple[int, ...] | None]:
+    """The sizes of work-groups, in work-items, with which the module around a kernel launches it.
+
+    Returns:
+        Sizes in x, y and z; None among them for launches whose sizes are no constants. Empty if
+        nothing in the module launches the kernel.
+    """
+    from xtile.dialects.gpu.launch_func import LaunchFuncOp
+
+    module = function.parent_op()
+    root = None if module is None else module.parent_op()
+    if module is None or root is None:
+        return set()
+    own = [module.get_attr_or_prop("sym_name"), function.sym_name]
+    return {
+        _known_sizes(each.blockSizeX, each.blockSizeY, each.blockSizeZ)
+        for each in walk(root)
+        if isinstance(each, LaunchFuncOp)
+        and [each.kernel.root_reference, *each.kernel.nested_references] == own
+    }
+
+
+def _known_sizes(*sizes: SSAValue) -> tuple[int, ...] | None:
+    known = [number for size in sizes if (number := constant_of(size)) is not None]
+    return tuple(known) if len(known) == len(sizes) else None
+
+
+def hints_attribute(hints: Hints) -> dict[str, Attribute]:
+    """The attribute by its name; none where the compiler chooses everything itself."""
+    given = {
+        name: IntegerAttr(number, i32)
+        for name, number in sorted(hints._asdict().items())
+        if number is not None
+    }
+    return {TILE_HINTS_ATTRIBUTE: DictionaryAttr(given)} if given else {}

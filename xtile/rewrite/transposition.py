@@ -1,4 +1,4 @@
-"""Vectors whose elements are interleaved in registers, and square matrices that are transposed."""
+"""Vectors whose elements are interleaved in registers, which transposes square matrices."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.rewrite.rebuilder import Rebuilder
 
 
-def transposed(rebuilder: Rebuilder, rows: Sequence[SSAValue]) -> list[SSAValue]:
-    """The columns of a square matrix whose rows are given; their number is a power of two."""
-    return interleaved(rebuilder, rows)
-
-
 def interleaved(
     rebuilder: Rebuilder, vectors: Sequence[SSAValue], group: int = 1
 ) -> list[SSAValue]:
     """The first groups of elements of all vectors, then the second ones, .. as as many vectors.
+
+    Of the rows of a square matrix these are the columns.
 
     Each stage joins the first half of the vectors with the second half group by group, as cards
     are shuffled.

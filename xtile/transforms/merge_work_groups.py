@@ -35,7 +35,7 @@ from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.contractions import feeds_another
 from xtile.rewrite.folding import INDEX_WIDTH
 from xtile.rewrite.indices import Index
-from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.kernels import hints_attribute, with_kernels_replaced
 from xtile.rewrite.rebuilder import RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of
 from xtile.targets.target import ProductTile
@@ -48,7 +48,6 @@ from xtile.transforms.lift.rests import Beginning, beginnings_of, is_size
 from xtile.transforms.lift.rules import apply
 from xtile.transforms.lift.widening import Rest, Widening
 from xtile.transforms.lift.work_group import INNER, OUTER, Axes, WorkGroup, grid_of_tiles
-from xtile.transforms.tile_hints import hints_attribute
 
 if TYPE_CHECKING:
     from xtile.targets.target import Target

@@ -193,7 +193,7 @@ def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -
 
 def _lift(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.lift import lift_kernels
-    from xtile.translate.xegpu_to_core.single_points import with_single_points_as_accesses
+    from xtile.translate.xegpu_to_core.points import with_single_points_as_accesses
 
     return lift_kernels(with_single_points_as_accesses(module), diagnostics)
 

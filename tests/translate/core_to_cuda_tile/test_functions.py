@@ -283,7 +283,7 @@ def test_messages_of_the_host_and_of_lanes() -> None:
 
 def test_prefetches_are_dropped() -> None:
     """They are no part of level tile, but nothing depends on them."""
-    from xtile.translate.core_to_cuda_tile.rules import RULES
+    from xtile.translate.core_to_cuda_tile import RULES
 
     assert RULES.get("core.prefetch") is not None
 

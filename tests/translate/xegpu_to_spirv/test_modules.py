@@ -25,8 +25,7 @@ from xtile.targets.intel import CPU
 from xtile.targets.lanes import for_spirv
 from xtile.text.diagnostics import DiagnosticError
 from xtile.translate.route import Options, translate
-from xtile.translate.xegpu_to_spirv import translate_module
-from xtile.translate.xegpu_to_spirv.rules import RULES
+from xtile.translate.xegpu_to_spirv import RULES, translate_module
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

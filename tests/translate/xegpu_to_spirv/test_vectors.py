@@ -28,7 +28,7 @@ from tests.translate.xegpu_to_spirv.vector_cases import (
 )
 from xtile.dialects.registry import all_dialects
 from xtile.text.diagnostics import DiagnosticError
-from xtile.translate.xegpu_to_spirv.rules import RULES
+from xtile.translate.xegpu_to_spirv import RULES
 
 
 def result_body(operation: str, type: str) -> str:

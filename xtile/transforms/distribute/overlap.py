@@ -44,7 +44,7 @@ def separate(kernel: Kernel, memory: SSAValue, output: SSAValue) -> SSAValue:
         )
     copy = local_buffer(kernel, element, shape)
     if kernel.target.vector_unit is not None:
-        from xtile.transforms.distribute.vectors.copying import copy_memref
+        from xtile.transforms.distribute.vectors.segments import copy_memref
 
         copy_memref(kernel, memory, copy)
         return copy

@@ -28,8 +28,7 @@ from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp, ReturnO
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
-from xtile.rewrite.kernels import with_kernels_replaced
-from xtile.rewrite.launches import launched_block_sizes
+from xtile.rewrite.kernels import launched_block_sizes, with_kernels_replaced
 from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter

@@ -23,8 +23,7 @@ from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref.views import ReinterpretCastOp
-from xtile.rewrite.complex_memory import part_view, part_views
-from xtile.rewrite.emitter import AnyMemRef, element_type
+from xtile.rewrite.emitter import AnyMemRef, element_type, part_view, part_views
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.memref_layouts import is_local, kept_dimensions, layout_of, mixed
 from xtile.rewrite.rebuilder import copy

@@ -52,10 +52,9 @@ def structure(
     # What writes transfers is loaded for kernels that may have such accesses.
     if not any(map(_may_have_boxes, walk(module))):
         return module
-    from xtile.transforms.structure.accesses import SCATTERED, is_of_tile_view
+    from xtile.transforms.structure.accesses import SCATTERED, is_of_tile_view, relax_sums
     from xtile.transforms.structure.bounds import Bounds
     from xtile.transforms.structure.transfers import Structuring
-    from xtile.transforms.structure.updates import relax_sums
 
     def is_chosen(kernel: FuncOp) -> bool:
         return level_of(kernel) is Level.TILE and any(

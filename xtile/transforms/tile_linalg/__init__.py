@@ -24,14 +24,13 @@ from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroup_sizes import DEFAULT_SUBGROUP_SIZE, given_subgroup_size
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk_block
-from xtile.rewrite.kernels import with_kernels_replaced
+from xtile.rewrite.kernels import hints_attribute, with_kernels_replaced
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.target import Hints
 from xtile.text.source import Source, source_of
 from xtile.transforms.join_branches import join_branches
 from xtile.transforms.lift import with_blocks_joined
 from xtile.transforms.split_complex import split_complex
-from xtile.transforms.tile_hints import hints_attribute
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.local_memory import local_memory_of
 from xtile.transforms.tile_linalg.products import use_hints_of_contractions

@@ -18,8 +18,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xtile.dialects.core.attributes import AtomicKind
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.shared_attributes import truth_attribute
-from xtile.rewrite.complex_memory import part_views
-from xtile.rewrite.emitter import element_type
+from xtile.rewrite.emitter import element_type, part_views
 from xtile.rewrite.indices import Index
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.tiles import Tile, part_of

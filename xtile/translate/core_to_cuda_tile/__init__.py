@@ -19,7 +19,32 @@ from xtile.transforms.read_once import read_once
 from xtile.transforms.scans_of_one_warp import avoid_scans_of_one_warp
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.rules import RULES
+from xtile.translate.tiles import rules_of
+
+_MODULES = {
+    "arith": ("arithmetic", "comparisons", "literals"),
+    "cf": ("functions",),
+    "core": (
+        "atomics",
+        "elements",
+        "functions",
+        "gathers",
+        "packing",
+        "pointers",
+        "scaled_products",
+    ),
+    "func": ("functions",),
+    "gpu": ("functions",),
+    "math": ("mathematics",),
+    "memref": ("allocation", "atomics", "memory"),
+    "scf": ("control",),
+    "ub": ("literals",),
+    "vector": ("gathers", "memory", "packing"),
+}
+"""For each dialect the modules with the RULES of its operations, loaded when a kernel has one."""
+
+RULES = rules_of(__name__, _MODULES)
+"""What becomes of each operation; one without a rule is refused."""
 
 
 def translate_module(

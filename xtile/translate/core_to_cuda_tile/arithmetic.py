@@ -1,7 +1,7 @@
-"""Sums, products, bits, minima and maxima of numbers.
+"""Sums, products, bits, minima and maxima of numbers, and conversions from floats to floats.
 
-Source: CUDA Tile IR specification, "Integer", "Bitwise", "Floating Point"; docs/semantics.md, 1 and
-7.
+Source: CUDA Tile IR specification, "Integer", "Bitwise", "Floating Point", "Conversions";
+docs/semantics.md, 1 and 7.
 """
 
 from __future__ import annotations
@@ -9,26 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import Float8E8M0FNUType, f32
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
-from xtile.dialects.cuda_tile.ops import floating_point, mathematics
+from xtile.dialects.cuda_tile.ops import conversions, floating_point, mathematics
 from xtile.dialects.number_attributes import (
     ROUNDED,
     Rounding,
     flushes,
     has_flag,
     rounding_of,
+    saturates,
     says_how_to_round,
 )
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.contraction import contracted
 from xtile.translate.core_to_cuda_tile.lowering import Lowering, emitted
-from xtile.translate.core_to_cuda_tile.types import element_type, scalar_tile
-from xtile.translate.tiles.casts import narrow
+from xtile.translate.core_to_cuda_tile.types import element_of, element_type, scalar_tile, tile_type
+from xtile.translate.tiles.casts import directed, direction_of, narrow, rounded_to
 from xtile.translate.tiles.elementwise import Compute, arithmetic, elementwise, named
 from xtile.translate.tiles.types import INDEX
 
@@ -156,8 +157,41 @@ def _integer(name: str) -> Rule:
     return rule
 
 
+def _convert(operation: Operation, lowering: Lowering) -> None:
+    (value,) = lowering.values(operation.operands)
+    (result,) = operation.results
+    element = element_of(result.type)
+    direction = direction_of(operation, lowering)
+    if saturates(operation):
+        made = _saturated(lowering, value, element, direction)
+    elif isinstance(element, Float8E8M0FNUType):
+        raise lowering.error(
+            "CUDA Tile IR rounds absolute values to f8E8M0FNU, and upwards; write core.saturate"
+        )
+    elif direction is None:
+        made = rounded_to(lowering, value, element)
+    else:
+        made = directed(lowering, value, element, direction)
+    lowering.define(result, made)
+
+
+def _saturated(
+    lowering: Lowering, value: SSAValue, element: Attribute, direction: Rounding | None
+) -> SSAValue:
+    """Floats in a type, limited to its largest number; powers of two are rounded up, or to zero."""
+    if not isinstance(element, Float8E8M0FNUType):
+        return lowering.converted(value, element)
+    target = tile_type(value).with_element_type(element)
+    mode = RoundingMode.POSITIVE_INF
+    if direction is Rounding.TOWARD_ZERO:
+        mode = RoundingMode.ZERO
+    return lowering.compute(conversions.FToFOp, value, target, rounding_mode=mode)
+
+
 RULES: dict[str, Rule] = {
     **named("arith", {name: _integer(name) for name in INTEGERS}),
     **named("arith", {name: _float(name) for name in FLOATS}),
+    "arith.extf": _convert,
+    "arith.truncf": _convert,
 }
 """The rule of each operation, by name."""

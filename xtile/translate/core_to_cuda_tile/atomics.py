@@ -6,7 +6,7 @@ no instruction for is a loop of compare-and-swap.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, cast
 
 from xdsl.dialects.builtin import BFloat16Type, IntegerAttr, IntegerType
@@ -14,15 +14,17 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import atomics as core_atomics
+from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.cuda_tile.enumerations import AtomicRMWMode
 from xtile.dialects.cuda_tile.ops import atomics, memory
 from xtile.dialects.cuda_tile.types import PartitionViewType, is_integer
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.compare_and_swap import swapped
 from xtile.translate.core_to_cuda_tile.gathers import located
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering, ordering_of
+from xtile.translate.core_to_cuda_tile.memory_order import said
 from xtile.translate.core_to_cuda_tile.tile_views import tile_in_view
 from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.tiles.accesses import pointer_to
@@ -54,7 +56,7 @@ def update(
     value: SSAValue,
     mask: SSAValue | None,
     is_used: bool,
-    how: Ordering = RELAXED,
+    how: Ordering,
 ) -> SSAValue | None:
     """Updates elements atomically.
 
@@ -76,13 +78,11 @@ def update(
     mode = _mode(kind, element_type(value), lowering.target.name)
     if mode is not None:
         operation: Operation = atomics.AtomicRMWTkoOp(
-            pointers, mode, value, mask, token, ordering=how.ordering, scope=how.scope
+            pointers, mode, value, mask, token, **said(how)
         )
         old, done = lowering.emit(operation).results
-    elif kind == "assign" and not is_used and how.ordering is RELAXED.ordering:
-        operation = memory.StorePtrTkoOp(
-            pointers, value, mask, token, ordering=how.ordering, scope=how.scope
-        )
+    elif kind == "assign" and not is_used and how.order is MemoryOrder.RELAXED:
+        operation = memory.StorePtrTkoOp(pointers, value, mask, token, **said(how))
         old, done = None, lowering.emit(operation).results[0]
     else:
 
@@ -116,25 +116,13 @@ def _mode(kind: str, element: Attribute, chip: str) -> AtomicRMWMode | None:
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     value, target, *indices = operation.operands
     number = cast("IntegerAttr[Any]", operation.properties["kind"]).value.data
-    kind = AtomicRMWKind(number).name
-    _update_element(operation, lowering, kind, value, target, indices)
-
-
-def _update_element(
-    operation: Operation,
-    lowering: Lowering,
-    kind: str,
-    value: SSAValue,
-    target: SSAValue,
-    indices: Sequence[SSAValue],
-    mask: SSAValue | None = None,
-) -> None:
-    described, numbers = lowering.descriptor(target), lowering.numbers(indices)
-    pointer, (result,) = pointer_to(lowering, described, numbers), operation.results
-    number = lowering.value(value)
-    old = update(lowering, kind, described.alias_set, pointer, number, mask, bool(result.uses))
+    kind, how = AtomicRMWKind(number).name, ordering_of(operation)
+    described, (result,) = lowering.descriptor(target), operation.results
+    pointer = pointer_to(lowering, described, lowering.numbers(indices))
+    is_used, given = bool(result.uses), lowering.value(value)
+    old = update(lowering, kind, described.alias_set, pointer, given, None, is_used, how)
     if old is not None:
-        lowering.define(result, _kept(lowering, old, mask))
+        lowering.define(result, old)
 
 
 def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
@@ -148,12 +136,14 @@ def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SS
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
-    if not operation.result.uses and _update_view(operation, lowering):
+    is_relaxed = ordering_of(operation) == RELAXED
+    if is_relaxed and not operation.result.uses and _update_view(operation, lowering):
         return
     pointers, mask = update_of(operation, lowering)
     kind, alias_set = str(operation.kind.data.value), lowering.alias_set_of(operation.memory)
     value, (result,) = lowering.value(operation.value), operation.results
-    old = update(lowering, kind, alias_set, pointers, value, mask, bool(result.uses))
+    is_used, how = bool(result.uses), ordering_of(operation)
+    old = update(lowering, kind, alias_set, pointers, value, mask, is_used, how)
     if old is not None:
         lowering.define(result, _kept(lowering, old, mask))
 
@@ -200,9 +190,7 @@ def _compare_and_swap(operation: core_atomics.AtomicCompareAndSwapOp, lowering: 
     how = ordering_of(operation)
     token = lowering.order.before_write(alias_set)
     if cast(Any, element_type(value)).bitwidth in _WIDTHS:
-        swap = atomics.AtomicCASTkoOp(
-            pointers, expected, value, mask, token, ordering=how.ordering, scope=how.scope
-        )
+        swap = atomics.AtomicCASTkoOp(pointers, expected, value, mask, token, **said(how))
         old, done = lowering.emit(swap).results
     else:
 

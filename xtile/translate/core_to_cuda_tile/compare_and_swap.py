@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Region, SSAValue
 
+from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.cuda_tile.enumerations import (
     ComparisonPredicate,
 )
@@ -18,8 +19,9 @@ from xtile.dialects.cuda_tile.ops import (
     memory,
 )
 from xtile.dialects.cuda_tile.types import TokenType
+from xtile.dialects.memory_orders import Ordering
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.orderings import RELAXED, Ordering
+from xtile.translate.core_to_cuda_tile.memory_order import said
 from xtile.translate.core_to_cuda_tile.types import tile_type
 from xtile.translate.tiles.reductions import holds_anywhere
 from xtile.translate.tiles.words import word_of
@@ -32,7 +34,7 @@ def swapped(
     value: SSAValue,
     mask: SSAValue | None,
     token: SSAValue | None,
-    how: Ordering = RELAXED,
+    how: Ordering,
 ) -> tuple[SSAValue, SSAValue]:
     """Tries to replace elements until nobody else did meanwhile.
 
@@ -55,7 +57,7 @@ def swapped(
     padding = lowering.constant(0, word.type)
     first = lowering.emit(
         memory.LoadPtrTkoOp(
-            word.pointers, pending, padding, token, ordering=RELAXED.ordering, scope=how.scope
+            word.pointers, pending, padding, token, **said(how._replace(order=MemoryOrder.RELAXED))
         )
     )
     expected, before = first.results
@@ -69,8 +71,7 @@ def swapped(
             word.with_element(known, new),
             left,
             last,
-            ordering=how.ordering,
-            scope=how.scope,
+            **said(how),
         )
         found, done = lowering.emit(exchange).results
         failed = lowering.compare(ComparisonPredicate.NOT_EQUAL, found, known)

@@ -12,10 +12,11 @@ from xdsl.ir import SSAValue
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.cuda_tile.ops import memory
 from xtile.dialects.effects import synchronizes
+from xtile.dialects.memory_orders import Ordering, ordering_of
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.orderings import WEAK, Ordering, optional_ordering
+from xtile.translate.core_to_cuda_tile.memory_order import said
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory, to_memory
 from xtile.translate.tiles.accesses import Anywhere, pointers_at, pointers_of
 from xtile.translate.tiles.types import shape_of
@@ -45,8 +46,7 @@ def _load(
     token = order.before_write(alias_set) if is_acquire else order.before_read(alias_set)
     if padding is not None:
         padding = to_memory(lowering, padding)
-    ordering, scope = how or WEAK
-    load = memory.LoadPtrTkoOp(pointers, mask, padding, token, ordering=ordering, scope=scope)
+    load = memory.LoadPtrTkoOp(pointers, mask, padding, token, **said(how))
     value, done = lowering.emit(load).results
     if is_acquire:
         order.after_write(alias_set, done)
@@ -66,10 +66,7 @@ def _store(
     """Writes what pointers point to, after all other accesses of that memory."""
     token = lowering.order.before_write(alias_set)
     given = to_memory(lowering, value)
-    ordering, scope = how or WEAK
-    stored = lowering.emit(
-        memory.StorePtrTkoOp(pointers, given, mask, token, ordering=ordering, scope=scope)
-    )
+    stored = lowering.emit(memory.StorePtrTkoOp(pointers, given, mask, token, **said(how)))
     lowering.order.after_write(alias_set, stored.results[0])
 
 
@@ -88,13 +85,15 @@ def _gather_load(operation: GatherLoadOp, lowering: Lowering) -> None:
     pointers, alias_set = located(lowering, operation, shape_of(operation.result.type))
     mask = lowering.optional_value(operation.mask)
     padding = None if mask is None else _padding(operation, operation.padding, lowering)
-    _load(operation, lowering, alias_set, pointers, mask, padding, optional_ordering(operation))
+    how = None if operation.order is None else ordering_of(operation)
+    _load(operation, lowering, alias_set, pointers, mask, padding, how)
 
 
 def _scatter_store(operation: ScatterStoreOp, lowering: Lowering) -> None:
     pointers, alias_set = located(lowering, operation, shape_of(operation.value.type))
     value, mask = lowering.value(operation.value), lowering.optional_value(operation.mask)
-    _store(lowering, alias_set, pointers, value, mask, optional_ordering(operation))
+    how = None if operation.order is None else ordering_of(operation)
+    _store(lowering, alias_set, pointers, value, mask, how)
 
 
 def _gather(operation: GatherOp, lowering: Lowering) -> None:

@@ -1,4 +1,4 @@
-"""Reads and writes of tiles of memory.
+"""Reads and writes of memory: tiles, single elements, and the memrefs of groups.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; CUDA Tile IR specification, "Views",
 "Memory".
@@ -7,6 +7,7 @@ Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; CUDA Tile IR specifica
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
@@ -23,7 +24,17 @@ from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
 from xtile.translate.tiles import pointer_tiles
-from xtile.translate.tiles.accesses import Access, access_of, mask_of, repeated, whole
+from xtile.translate.tiles.accesses import (
+    Access,
+    access_of,
+    mask_of,
+    memref_of,
+    parts_of,
+    pointer_to,
+    repeated,
+    whole,
+)
+from xtile.translate.tiles.descriptors import Complex, Group
 from xtile.translate.tiles.types import shape_of
 from xtile.translate.tiles.unspecified import leaves_out
 
@@ -187,7 +198,42 @@ def _store(operation: Operation, lowering: Lowering) -> None:
     store(lowering, access, None, lowering.value(value))
 
 
+def _load_element(operation: Operation, lowering: Lowering) -> None:
+    source, *indices = operation.operands
+    (result,) = operation.results
+    numbers = lowering.numbers(indices)
+    meaning = lowering.meaning(source)
+    if isinstance(meaning, Group):
+        memref = memref_of(lowering, meaning, numbers[0])
+        lowering.define(result, replace(memref, alias_set=lowering.alias_set_of(result)))
+        return
+    described = lowering.descriptor(source)
+    token = lowering.order.before_read(described.alias_set)
+    values: list[SSAValue] = []
+    for part in parts_of(described):
+        pointer = pointer_to(lowering, described, numbers, part)
+        value, done = lowering.emit(memory.LoadPtrTkoOp(pointer, None, None, token)).results
+        lowering.order.after_read(operation, described.alias_set, done)
+        values.append(from_memory(lowering, value, result.type))
+    lowering.define(result, Complex(*values) if len(values) > 1 else values[0])
+
+
+def _store_element(operation: Operation, lowering: Lowering) -> None:
+    value, target, *indices = operation.operands
+    described, numbers = lowering.descriptor(target), lowering.numbers(indices)
+    meaning = lowering.meaning(value)
+    parts = (meaning.real, meaning.imaginary) if isinstance(meaning, Complex) else (meaning,)
+    for part, number in enumerate(parts):
+        token = lowering.order.before_write(described.alias_set)
+        pointer = pointer_to(lowering, described, numbers, part)
+        given = to_memory(lowering, number)
+        stored = lowering.emit(memory.StorePtrTkoOp(pointer, given, None, token))
+        lowering.order.after_write(described.alias_set, stored.results[0])
+
+
 RULES: dict[str, Rule] = {
+    "memref.load": _load_element,
+    "memref.store": _store_element,
     "vector.load": _load,
     "vector.store": _store,
     "vector.transfer_read": _read,

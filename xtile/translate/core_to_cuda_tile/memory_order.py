@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.cuda_tile.enumerations import MemoryOrderingSemantics, MemoryScope
 from xtile.dialects.cuda_tile.ops import memory
 from xtile.dialects.cuda_tile.types import TokenType
+from xtile.dialects.memory_orders import Ordering
 from xtile.translate.core_to_cuda_tile.memory_plan import Effects, MemoryPlan
 from xtile.translate.core_to_cuda_tile.tile_builder import TileBuilder
 
@@ -127,3 +129,11 @@ class MemoryOrder:
         if len(different) == 1:
             return different[0]
         return self._builder.compute(memory.JoinTokensOp, different)
+
+
+def said(how: Ordering | None) -> dict[str, Any]:
+    """The arguments of an operation that say what it orders, and for whom; None: not atomic."""
+    if how is None:
+        return {"ordering": MemoryOrderingSemantics.WEAK, "scope": None}
+    ordering, scope = how.words(MemoryOrderingSemantics, MemoryScope)
+    return {"ordering": ordering, "scope": scope}

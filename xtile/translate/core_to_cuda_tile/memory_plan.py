@@ -18,8 +18,8 @@ from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.effects import changes_memory, may_access, synchronizes
 from xtile.dialects.walk import walk
+from xtile.translate.tiles.accesses import is_group, memory_of, root_of
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY
-from xtile.translate.tiles.roots import is_group, memory_of, root_of
 
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _BRANCHES = frozenset({"scf.if"})

@@ -15,9 +15,14 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core.attributes import Level
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_tensorlang.elements import BlockOfMemory, Elements
 from xtile.translate.core_to_tensorlang.lowering import ONE_MEMORY, Lowering, Values
-from xtile.translate.core_to_tensorlang.memory import Group, Memory, Pointer
+from xtile.translate.core_to_tensorlang.memory import (
+    BlockOfMemory,
+    Elements,
+    Group,
+    Memory,
+    Pointer,
+)
 from xtile.translate.core_to_tensorlang.types import shape_of
 
 

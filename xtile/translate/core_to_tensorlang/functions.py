@@ -49,10 +49,10 @@ from xtile.dialects.walk import walk
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import copy_name
+from xtile.translate.core_to_tensorlang import RULES as RULES_OF_LEVEL
 from xtile.translate.core_to_tensorlang.gpu import fits, linear_work_item
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
 from xtile.translate.core_to_tensorlang.memory import Group, Memory, Pointer, Root, whole
-from xtile.translate.core_to_tensorlang.rules import RULES as RULES_OF_LEVEL
 from xtile.translate.core_to_tensorlang.types import (
     group_type,
     is_group,

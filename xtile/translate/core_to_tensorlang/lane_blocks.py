@@ -26,10 +26,9 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.semantics import accumulation
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import compare
-from xtile.translate.core_to_tensorlang.elements import BlockOfMemory, Elements
 from xtile.translate.core_to_tensorlang.gpu import lane_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
-from xtile.translate.core_to_tensorlang.memory import Memory
+from xtile.translate.core_to_tensorlang.memory import BlockOfMemory, Elements, Memory
 from xtile.translate.core_to_tensorlang.tiles import all_of
 from xtile.translate.core_to_tensorlang.types import element_of, scalar_type, shape_of
 from xtile.translate.core_to_tensorlang.views import memory_of

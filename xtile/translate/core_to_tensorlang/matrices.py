@@ -30,13 +30,10 @@ from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import DIRECT
-from xtile.translate.core_to_tensorlang.elements import Elements
 from xtile.translate.core_to_tensorlang.gpu import is_uniform, linear_work_item
-from xtile.translate.core_to_tensorlang.literals import numbers_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
-from xtile.translate.core_to_tensorlang.memory import Memory, with_view
-from xtile.translate.core_to_tensorlang.numbers import COMPUTE
-from xtile.translate.core_to_tensorlang.orderings import said_modifiers
+from xtile.translate.core_to_tensorlang.memory import Elements, Memory, said_modifiers, with_view
+from xtile.translate.core_to_tensorlang.numbers import COMPUTE, numbers_of
 from xtile.translate.core_to_tensorlang.types import (
     element_of,
     matrix_type,

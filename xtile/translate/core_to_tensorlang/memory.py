@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.tensorlang.attributes import AddressSpace
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
+from xtile.dialects.tensorlang.attributes import AddressSpace, MemoryScope, MemorySemantics
 from xtile.dialects.tensorlang.ops import memory as ops
 from xtile.dialects.tensorlang.types import (
     BOOL,
@@ -340,3 +342,58 @@ class Group:
     group: SSAValue
     element: Attribute
     sizes: tuple[int | None, ...]
+
+
+class Modifiers(NamedTuple):
+    """The modifiers of an atomic instruction."""
+
+    scope: MemoryScope | None = None
+    semantics: MemorySemantics | None = None
+
+    @property
+    def releases(self) -> bool:
+        """Whether the accesses before it come before it."""
+        return self.semantics in (MemorySemantics.RELEASE, MemorySemantics.ACQUIRE_RELEASE)
+
+
+def modifiers(ordering: Ordering) -> Modifiers:
+    """The modifiers that say what is ordered."""
+    semantics, scope = ordering.words(MemorySemantics, MemoryScope)
+    return Modifiers(scope, semantics)
+
+
+def said_modifiers(operation: Operation, otherwise: MemoryScope | None = None) -> Modifiers:
+    """The modifiers of an update that may say nothing; then only a scope, if any."""
+    ordering = ordering_of(operation)
+    return Modifiers(otherwise) if ordering == RELAXED else modifiers(ordering)
+
+
+@dataclass(frozen=True)
+class Elements:
+    """A vector of a work-item.
+
+    Attributes:
+        shape: Its shape.
+        values: What its elements have become, in row-major order.
+    """
+
+    shape: tuple[int, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class BlockOfMemory:
+    """What a descriptor of XeGPU describes.
+
+    Attributes:
+        memory: The memory.
+        offsets: Where the block begins in each dimension.
+    """
+
+    memory: Memory
+    offsets: tuple[Index, ...]
+
+    @property
+    def root(self) -> Root:
+        """Where the memory comes from."""
+        return self.memory.root

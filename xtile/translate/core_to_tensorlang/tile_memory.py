@@ -26,8 +26,14 @@ from xtile.text.source import spelling_of
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import compare
 from xtile.translate.core_to_tensorlang.lowering import Lowering, refuse_because
-from xtile.translate.core_to_tensorlang.memory import Memory, Pointer, Root
-from xtile.translate.core_to_tensorlang.orderings import Modifiers, modifiers, said_modifiers
+from xtile.translate.core_to_tensorlang.memory import (
+    Memory,
+    Modifiers,
+    Pointer,
+    Root,
+    modifiers,
+    said_modifiers,
+)
 from xtile.translate.core_to_tensorlang.tiles import (
     Position,
     Tile,

@@ -20,8 +20,8 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.semantics import accumulation
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import COMPUTE, compare
-from xtile.translate.core_to_tensorlang.literals import numbers_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
+from xtile.translate.core_to_tensorlang.numbers import numbers_of
 from xtile.translate.core_to_tensorlang.tiles import (
     Position,
     Tile,

@@ -28,11 +28,9 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_tensorlang import memory as accesses
 from xtile.translate.core_to_tensorlang.arithmetic import compare
-from xtile.translate.core_to_tensorlang.elements import Elements
-from xtile.translate.core_to_tensorlang.literals import numbers_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering, Values
-from xtile.translate.core_to_tensorlang.memory import Memory, Pointer, Root, whole
-from xtile.translate.core_to_tensorlang.numbers import COMPUTE
+from xtile.translate.core_to_tensorlang.memory import Elements, Memory, Pointer, Root, whole
+from xtile.translate.core_to_tensorlang.numbers import COMPUTE, numbers_of
 from xtile.translate.core_to_tensorlang.types import (
     element_of,
     memory_type,

@@ -21,18 +21,19 @@ from xtile.rewrite.memref_layouts import kept_dimensions, layout_of, number_list
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.value_names import give_name
 from xtile.translate.core_to_tensorlang import memory as accesses
-from xtile.translate.core_to_tensorlang.literals import numbers_of
 from xtile.translate.core_to_tensorlang.lowering import Lowering
 from xtile.translate.core_to_tensorlang.memory import (
     Deferred,
     Group,
     Memory,
+    Modifiers,
     Stride,
     StrideOf,
+    said_modifiers,
     whole,
     with_view,
 )
-from xtile.translate.core_to_tensorlang.orderings import Modifiers, said_modifiers
+from xtile.translate.core_to_tensorlang.numbers import numbers_of
 from xtile.translate.core_to_tensorlang.types import is_group, is_local, memref_of, memref_type
 
 

@@ -17,7 +17,24 @@ from xtile.transforms.pad import pad
 from xtile.transforms.read_once import read_once
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_triton.lowering import Lowering
-from xtile.translate.core_to_triton.rules import RULES
+from xtile.translate.tiles import rules_of
+
+_MODULES = {
+    "arith": ("arithmetic",),
+    "cf": ("functions",),
+    "core": ("atomics", "functions", "gathers", "memory", "products"),
+    "func": ("functions",),
+    "gpu": ("functions",),
+    "math": ("arithmetic",),
+    "memref": ("atomics", "memory"),
+    "scf": ("control",),
+    "ub": ("arithmetic",),
+    "vector": ("gathers", "memory", "products"),
+}
+"""For each dialect the modules with the RULES of its operations, loaded when a kernel has one."""
+
+RULES = rules_of(__name__, _MODULES)
+"""What becomes of each operation; one without a rule is refused."""
 
 
 def translate_module(

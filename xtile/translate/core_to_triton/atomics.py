@@ -19,13 +19,14 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
 from xtile.dialects.core import atomics, scattered
+from xtile.dialects.core.attributes import MemoryOrder
 from xtile.dialects.core.subgroup import AtomicUpdateOp
+from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.lowering import Lowering
 from xtile.translate.core_to_triton.memory import store
-from xtile.translate.core_to_triton.orderings import RELAXED, Ordering, ordering_of
 from xtile.translate.tiles.accesses import pointer_to, pointers_of
 from xtile.translate.tiles.casts import width_of
 from xtile.translate.tiles.combining import combine
@@ -63,6 +64,12 @@ def _mode(kind: str, element: Attribute) -> RMWOp | None:
     return RMWOp.FADD if kind == "addf" and is_added else None
 
 
+def _said(how: Ordering) -> dict[str, Any]:
+    """The arguments of an operation that say what it orders, and for whom."""
+    semantic, scope = how.words(MemSemantic, MemSyncScope)
+    return {"sem": semantic, "scope": scope}
+
+
 def update(
     lowering: Lowering,
     kind: str,
@@ -70,7 +77,7 @@ def update(
     value: SSAValue,
     mask: SSAValue | None,
     is_used: bool,
-    how: Ordering = RELAXED,
+    how: Ordering,
 ) -> SSAValue | None:
     """Updates elements atomically.
 
@@ -88,7 +95,7 @@ def update(
     """
     mode = _mode(kind, lowering.element(value))
     if mode is not None:
-        made = tt.AtomicRMWOp(mode, pointers, value, mask, sem=how.semantic, scope=how.scope)
+        made = tt.AtomicRMWOp(mode, pointers, value, mask, **_said(how))
         return lowering.emit(made).results[0]
     if kind == "assign" and not is_used and how == RELAXED:
         store(lowering, pointers, value, mask)
@@ -179,7 +186,7 @@ def _exchanged(
 ) -> SSAValue:
     """The loop; all pointers are valid, and where the mask is false nothing changes."""
     word = word_of(lowering, pointers, value, _LEAST)
-    first = _read(lowering, word, how.scope)
+    first = _read(lowering, word, how._replace(order=MemoryOrder.RELAXED))
     types = [mask.type, first.type]
     before, after = Block(arg_types=types), Block(arg_types=types)
     with lowering.at_end_of(before):
@@ -196,23 +203,22 @@ def _exchanged(
     return word.element(lowering.emit(loop).results[1])
 
 
-def _read(lowering: Lowering, word: Word, scope: MemSyncScope) -> SSAValue:
+def _read(lowering: Lowering, word: Word, how: Ordering) -> SSAValue:
     """What words are, read in one step, as others update them meanwhile.
 
     It is an update that changes nothing: Triton 3.4 to 3.8 have no atomic loads.
     """
     zero = lowering.constant(0, word.type)
-    how = Ordering(MemSemantic.RELAXED, scope)
     if width_of(lowering.element(zero)) not in _WIDTHS:
         return _swap(lowering, word.pointers, zero, zero, how)
-    made = tt.AtomicRMWOp(RMWOp.OR, word.pointers, zero, sem=how.semantic, scope=how.scope)
+    made = tt.AtomicRMWOp(RMWOp.OR, word.pointers, zero, **_said(how))
     return lowering.emit(made).results[0]
 
 
 def _swap(
     lowering: Lowering, pointers: SSAValue, expected: SSAValue, new: SSAValue, how: Ordering
 ) -> SSAValue:
-    swap = tt.AtomicCASOp(pointers, expected, new, sem=how.semantic, scope=how.scope)
+    swap = tt.AtomicCASOp(pointers, expected, new, **_said(how))
     return lowering.emit(swap).results[0]
 
 
@@ -239,14 +245,16 @@ def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
     kind = AtomicRMWKind(cast(Any, operation.properties["kind"]).value.data).name
     pointer = pointer_to(lowering, lowering.descriptor(target), lowering.numbers(indices))
     is_used = bool(operation.results[0].uses)
-    old = update(lowering, kind, pointer, lowering.value(value), None, is_used)
+    number, how = lowering.value(value), ordering_of(operation)
+    old = update(lowering, kind, pointer, number, None, is_used, how)
     _define(operation, lowering, old, None)
 
 
 def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     pointers, mask = update_of(operation, lowering)
     kind, value = str(operation.kind.data.value), lowering.value(operation.value)
-    old = update(lowering, kind, pointers, value, mask, bool(operation.results[0].uses))
+    is_used, how = bool(operation.results[0].uses), ordering_of(operation)
+    old = update(lowering, kind, pointers, value, mask, is_used, how)
     _define(operation, lowering, old, mask)
 
 
@@ -254,7 +262,7 @@ def _rmw_elements(operation: atomics.AtomicRMWOp, lowering: Lowering) -> None:
     pointers = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     value, kind = lowering.value(operation.value), kind_of(operation.kind).name
-    is_used, how = bool(operation.result.uses), ordering_of(operation) or RELAXED
+    is_used, how = bool(operation.result.uses), ordering_of(operation)
     old = update(lowering, kind, pointers, value, mask, is_used, how)
     _define(operation, lowering, old, mask)
 
@@ -263,7 +271,7 @@ def _compare_and_swap(operation: atomics.AtomicCompareAndSwapOp, lowering: Lower
     pointers = pointers_of(lowering, operation, shape_of(operation.value.type))
     mask = lowering.optional_value(operation.mask)
     expected, value = lowering.values((operation.expected, operation.value))
-    how = ordering_of(operation) or RELAXED
+    how = ordering_of(operation)
     if mask is None and width_of(lowering.element(value)) >= _LEAST:
         word = word_of(lowering, pointers, value, _LEAST)
         bits, new = (word.with_element(expected, each) for each in (expected, value))
@@ -281,7 +289,7 @@ def _compare_and_swap(operation: atomics.AtomicCompareAndSwapOp, lowering: Lower
 
 
 def load_atomically(
-    operation: scattered.GatherLoadOp, lowering: Lowering, pointers: SSAValue, how: Ordering
+    operation: scattered.GatherLoadOp, lowering: Lowering, pointers: SSAValue
 ) -> SSAValue:
     """An atomic load, which is an update that changes nothing: Triton 3.4 to 3.8 have no other."""
     type_, shape = operation.result.type, lowering.shape(pointers)
@@ -292,7 +300,7 @@ def load_atomically(
     bits = IntegerType(width_of(element))
     zero = lowering.constant(0, lowering.tile(bits, shape))
     targets = lowering.pointer_cast(pointers, bits)
-    made = tt.AtomicRMWOp(RMWOp.OR, targets, zero, mask, sem=how.semantic, scope=how.scope)
+    made = tt.AtomicRMWOp(RMWOp.OR, targets, zero, mask, **_said(ordering_of(operation)))
     loaded = lowering.bitcast(lowering.emit(made).results[0], element)
     if mask is None or operation.padding is None:
         return loaded
@@ -300,15 +308,15 @@ def load_atomically(
 
 
 def store_atomically(
-    operation: scattered.ScatterStoreOp, lowering: Lowering, pointers: SSAValue, how: Ordering
+    operation: scattered.ScatterStoreOp, lowering: Lowering, pointers: SSAValue
 ) -> None:
     """An atomic store, which is an exchange of which nobody sees the result."""
     value, mask = lowering.value(operation.value), lowering.optional_value(operation.mask)
     element = lowering.element(value)
     if width_of(element) not in _WIDTHS:
         raise lowering.error(f"atomic stores are of 32 or 64 bits in Triton, not of {element}")
-    made = tt.AtomicRMWOp(RMWOp.EXCH, pointers, value, mask, sem=how.semantic, scope=how.scope)
-    lowering.emit(made)
+    how = _said(ordering_of(operation))
+    lowering.emit(tt.AtomicRMWOp(RMWOp.EXCH, pointers, value, mask, **how))
 
 
 RULES: dict[str, Rule] = {

@@ -20,13 +20,11 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation, SSAValue
 
-from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE, MemoryOrder, MemoryOrderAttr
+from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.effects import UPDATES, changes_memory
+from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.walk import walk
-from xtile.translate.tiles.roots import is_group, memory_of, root_of
-
-_ACQUIRES = (MemoryOrder.ACQUIRE, MemoryOrder.ACQUIRE_RELEASE)
-_RELEASES = (MemoryOrder.RELEASE, MemoryOrder.ACQUIRE_RELEASE)
+from xtile.translate.tiles.accesses import is_group, memory_of, root_of
 
 
 class _Threads(Enum):
@@ -69,7 +67,7 @@ class _Since:
     def after(self, operation: Operation) -> _Since:
         """What was done once an operation is."""
         own = {_threads_of(operation)}
-        acquires = own if _order_of(operation) in _ACQUIRES else ()
+        acquires = own if ordering_of(operation).acquires else ()
         since = replace(self, threads=self.threads | own, acquires=self.acquires.union(acquires))
         if operation.name in UPDATES:
             return replace(since, updates=True)
@@ -90,7 +88,7 @@ class _Since:
 
         What the first thread alone does has the order of the text.
         """
-        is_release = _order_of(operation) in _RELEASES
+        is_release = ordering_of(operation).releases
         others = self.acquires | self.threads if is_release else self.acquires
         return bool(others) and _Threads.ALL in others | {_threads_of(operation)}
 
@@ -165,14 +163,8 @@ def _accesses_at_once(operation: Operation) -> list[Operation]:
     return inner if all(_threads_of(each) is _Threads.FIRST for each in inner) else []
 
 
-def _order_of(operation: Operation) -> MemoryOrder | None:
-    """What an access orders beside its elements; None if it is not atomic, or says nothing."""
-    order = operation.properties.get("order")
-    return order.data if isinstance(order, MemoryOrderAttr) else None
-
-
 def _threads_of(operation: Operation) -> _Threads:
-    is_atomic = operation.name in UPDATES or _order_of(operation) is not None
+    is_atomic = operation.name in UPDATES or "order" in operation.properties
     values = (*operation.operands, *operation.results)
     is_single = not any(isinstance(value.type, VectorType) for value in values)
     return _Threads.FIRST if is_atomic and is_single else _Threads.ALL

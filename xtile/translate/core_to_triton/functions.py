@@ -1,13 +1,29 @@
-"""Modules and kernels: public functions with the arguments of the calling convention."""
+"""Modules and kernels: public functions with the arguments of the calling convention.
+
+Also what programs know of themselves: promises, their place in the grid, prints and assertions.
+
+Source: Triton 3.9, `TritonOps.td`, `tt.print` and `tt.assert`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import lcm
 from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, MemRefType, i32, i64
-from xdsl.ir import Attribute, Block, BlockArgument, Region
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region
+from xdsl.utils.hints import isa
 
 from xtile.arguments.calling_convention import KernelArgument, keep_signature
 from xtile.dialects.core.arguments import promises_of
@@ -163,12 +179,65 @@ def _of_grid(
     lowering.define(operation.results[0], lowering.resize(number, INDEX))
 
 
+# --- what kernels print, and where they stop ---
+
+_CONVERSION = re.compile(r"%[-+ #0-9.]*(?:hh|h|ll|l)?([a-zA-Z])")
+
+
+def _print(operation: Operation, lowering: Lowering) -> None:
+    """A print for each text with the numbers behind it, which commas may separate."""
+    format_ = cast("StringAttr", operation.properties["format"]).data.replace("%%", "\0")
+    texts, letters = _CONVERSION.split(format_)[::2], _CONVERSION.split(format_)[1::2]
+    values = lowering.values(operation.operands)
+    begin = 0
+    for end in range(1, len(texts)):
+        if end + 1 < len(texts) and texts[end] == ", ":
+            continue
+        signs = [letter in "di" for letter in letters[begin:end]]
+        of_integers = [isa(lowering.element(each), IntegerType) for each in values[begin:end]]
+        lowering.emit(
+            tt.PrintOp(
+                _plain(texts[begin]),
+                values[begin:end],
+                hex="x" in letters[begin:end],
+                is_signed=[sign and whole for sign, whole in zip(signs, of_integers, strict=True)],
+            )
+        )
+        begin = end
+    rest = _plain(texts[-1]).strip()
+    if rest or not values:
+        lowering.emit(tt.PrintOp(_plain(texts[-1]), []))
+
+
+def _plain(text: str) -> str:
+    """The text of a print, which ends its line by itself."""
+    return text.replace("\0", "%").removesuffix("\n")
+
+
+def _assert(operation: Operation, lowering: Lowering) -> None:
+    (condition,) = lowering.values(operation.operands)
+    message: str = cast("Any", operation.properties["msg"]).data
+    lowering.emit(tt.AssertOp(condition, message))
+
+
+def _assume(operation: AssumeOp, lowering: Lowering) -> None:
+    """Arguments say it; of other numbers it is known here only."""
+    value = lowering.value(operation.value)
+    if operation.run is None and operation.divisor > 1:
+        lowering.facts.learn_divisor(value, operation.divisor)
+    lowering.define(operation.result, value)
+
+
 RULES: dict[str, Rule] = {
+    "cf.assert": _assert,
+    "core.assume": _assume,
+    "core.print": _print,
     "func.func": _leave_out,
     "gpu.block_id": _block_id,
     "gpu.func": _function,
     "gpu.grid_dim": _grid_dim,
     "gpu.module": _module,
+    "gpu.printf": _print,
     "gpu.return": _return,
 }
 """The rule of each operation, by name."""

@@ -1,9 +1,11 @@
-"""Products with scales, and numbers of 4 bits, of which Triton has no tensors but as their factors.
+"""Contractions; products with scales, and numbers of 4 bits, of which only these have tensors.
 
 Source: Triton 3.9, `TritonOps.td`, `tt.dot_scaled`.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -15,15 +17,20 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.core.packing import UnpackOp
 from xtile.dialects.core.scaled_products import ScaledContractOp, depths, group_size
-from xtile.dialects.triton.tt.enumerations import ScaleDotElemType
+from xtile.dialects.triton.tt.enumerations import InputPrecision, ScaleDotElemType
 from xtile.dialects.triton.tt.ops.products import DotScaledOp
 from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_triton.dots import LEAST_SIZE, repeated
 from xtile.translate.core_to_triton.lowering import TARGET, Lowering
+from xtile.translate.core_to_triton.types import is_of_tf32
+from xtile.translate.tiles.products import contract
 from xtile.translate.tiles.types import shape_of
+
+if TYPE_CHECKING:
+    from xtile.dialects.core.packing import UnpackOp
 
 _ELEMENTS: dict[type[Attribute], ScaleDotElemType] = {
     Float8E4M3FNType: ScaleDotElemType.E4M3,
@@ -138,5 +145,17 @@ def _unpack(operation: UnpackOp, lowering: Lowering) -> None:
         )
 
 
-RULES: dict[str, Rule] = {"core.scaled_contract": _scaled_contract, "core.unpack": _unpack}
+def _contract(operation: ContractionOp, lowering: Lowering) -> None:
+    """A contraction; the factors say whether fewer bits than f32 has are enough."""
+    factors = (operation.lhs, operation.rhs)
+    is_short = all(is_of_tf32(each.type) for each in factors)
+    with lowering.multiplying(InputPrecision.TF32 if is_short else InputPrecision.IEEE):
+        contract(operation, lowering)
+
+
+RULES: dict[str, Rule] = {
+    "core.scaled_contract": _scaled_contract,
+    "core.unpack": _unpack,
+    "vector.contract": _contract,
+}
 """The rule of each operation, by name."""

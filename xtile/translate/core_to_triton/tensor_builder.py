@@ -44,11 +44,11 @@ from xtile.dialects.triton.operation import element_of as element_of_tensor
 from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.enumerations import RoundingMode
 from xtile.dialects.triton.tt.types import PointerType
+from xtile.rewrite.facts import IndexFacts
 from xtile.rewrite.indices import Index
 from xtile.text.mlir_attributes import splat_constant
 from xtile.translate.core_to_triton.types import element_of, pointer_to, tensor, tensor_of
 from xtile.translate.tiles.casts import bits_of
-from xtile.translate.tiles.index_facts import IndexFacts
 from xtile.translate.tiles.lowering import Combine, TileLowering
 from xtile.translate.tiles.types import INDEX
 

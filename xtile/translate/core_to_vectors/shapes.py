@@ -26,7 +26,7 @@ from xtile.dialects.vector import ShapeCastOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule
-from xtile.rewrite.transposition import transposed
+from xtile.rewrite.transposition import interleaved
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Piece, Position, Tile, shape_of
@@ -138,7 +138,7 @@ def permuted(lowering: Vectors, tile: Tile, order: Sequence[int]) -> Tile:
     def copy(position: Callable[[int, int], Position]) -> None:
         places = [_turned_back(position(0, i).indices, order) for i in range(square)]
         rows = [tile.piece(lowering.position(tile.shape, at), square) for at in places]
-        for i, row in enumerate(transposed(lowering, rows)):
+        for i, row in enumerate(interleaved(lowering, rows)):
             lowering.store(row, buffer, [position(i, 0).flat])
 
     each_square(lowering, view.shape, column, square, copy)

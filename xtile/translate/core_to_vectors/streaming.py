@@ -22,8 +22,7 @@ from xtile.rewrite.indices import Index
 from xtile.transforms.distribute.effects import Space, root_of, space_of
 from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.emitting import Emitter
-from xtile.translate.core_to_xegpu.addresses import address_of
-from xtile.translate.core_to_xegpu.views import type_of, view_of
+from xtile.translate.core_to_xegpu.views import address_of, type_of, view_of
 
 _LARGE = 32 << 20
 """Bytes of memory that caches are taken to be smaller than."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from xtile.rewrite.indices import Index
-from xtile.rewrite.transposition import transposed
+from xtile.rewrite.transposition import interleaved
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.memory_block import MemoryBlock
 from xtile.translate.core_to_vectors.tile import Position, Tile
@@ -31,7 +31,7 @@ def read_transposed(lowering: Vectors, block: MemoryBlock, tile: Tile, square: i
 
     def read(position: Callable[[int, int], Position]) -> None:
         columns = [block.load(position(0, i), square, tile.element) for i in range(square)]
-        for i, row in enumerate(transposed(lowering, columns)):
+        for i, row in enumerate(interleaved(lowering, columns)):
             lowering.store(row, buffer, [position(i, 0).flat])
 
     each_square(lowering, tile.shape, block.column, square, read)
@@ -42,7 +42,7 @@ def write_transposed(lowering: Vectors, block: MemoryBlock, tile: Tile, square: 
 
     def write(position: Callable[[int, int], Position]) -> None:
         rows = [tile.piece(position(i, 0), square) for i in range(square)]
-        for i, column in enumerate(transposed(lowering, rows)):
+        for i, column in enumerate(interleaved(lowering, rows)):
             block.store(column, position(0, i))
 
     each_square(lowering, tile.shape, block.column, square, write)

@@ -15,10 +15,9 @@ from xdsl.ir import SSAValue
 from xtile.rewrite.facts import Facts
 from xtile.rewrite.indices import Index
 from xtile.targets.blocks import Bytes, Region, access_for, least_alignment, region_obstacles
-from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.lowering import LOCAL_MEMORY_SPACE, Lowering
 from xtile.translate.core_to_xegpu.promises import missing_promise
-from xtile.translate.core_to_xegpu.views import View, static_strides, type_of, view_of
+from xtile.translate.core_to_xegpu.views import View, address_of, static_strides, type_of, view_of
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BFloat16Type, VectorType, bf16
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.layouts.intel import vector_layout
-from xtile.rewrite.placement import share
+from xtile.rewrite.indices import share
 from xtile.targets.target import MatrixUnit
 from xtile.translate.core_to_xegpu.fragments import PIECE, Fragment, build
 from xtile.translate.core_to_xegpu.lowering import Lowering

@@ -19,8 +19,7 @@ from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref import access
 from xtile.layouts.intel import VectorLayout
-from xtile.rewrite.indices import Index
-from xtile.rewrite.placement import share
+from xtile.rewrite.indices import Index, share
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, spans
 from xtile.translate.core_to_xegpu.legality import Block as MemoryBlock
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type

@@ -23,10 +23,14 @@ from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.indices import Index
-from xtile.translate.core_to_xegpu.addresses import address_of
 from xtile.translate.core_to_xegpu.legality import Surface
 from xtile.translate.core_to_xegpu.lowering import Lowering, carried_type
-from xtile.translate.core_to_xegpu.views import size_of, static_and_dynamic, static_strides
+from xtile.translate.core_to_xegpu.views import (
+    address_of,
+    size_of,
+    static_and_dynamic,
+    static_strides,
+)
 
 _TRANSPOSED = DenseArrayBase.from_list(i64, [1, 0])
 

@@ -28,12 +28,6 @@ from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerAddOp,
@@ -52,24 +46,13 @@ from xtile.dialects.cuda_tile.enumerations import (
 from xtile.dialects.cuda_tile.ops.atomics import AtomicCASTkoOp, AtomicRMWTkoOp
 from xtile.dialects.cuda_tile.ops.global_variables import GetGlobalOp, GlobalOp
 from xtile.dialects.cuda_tile.ops.memory import AllocaOp, LoadPtrTkoOp, StorePtrTkoOp
+from xtile.dialects.memory_orders import Ordering
 from xtile.dialects.memref.allocation import GlobalOp as MemRefGlobalOp
 from xtile.dialects.memref.views import ExtractAlignedPointerAsIndexOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.cuda_tile_to_core.raising import Raising
 
 # --- orders ---
-
-_ORDERS = {
-    MemoryOrderingSemantics.RELAXED: MemoryOrder.RELAXED,
-    MemoryOrderingSemantics.ACQUIRE: MemoryOrder.ACQUIRE,
-    MemoryOrderingSemantics.RELEASE: MemoryOrder.RELEASE,
-    MemoryOrderingSemantics.ACQ_REL: MemoryOrder.ACQUIRE_RELEASE,
-}
-_SCOPES = {
-    enumerations.MemoryScope.TL_BLK: MemoryScope.BLOCK,
-    enumerations.MemoryScope.DEVICE: MemoryScope.DEVICE,
-    enumerations.MemoryScope.SYS: MemoryScope.SYSTEM,
-}
 
 
 def ordering_of(operation: Operation) -> dict[str, Attribute]:
@@ -79,10 +62,7 @@ def ordering_of(operation: Operation) -> dict[str, Attribute]:
     if semantics is MemoryOrderingSemantics.WEAK:
         return {}
     scope = member_of(enumerations.MemoryScope, given["memory_scope"])
-    return {
-        "order": MemoryOrderAttr(_ORDERS[semantics]),
-        "scope": MemoryScopeAttr(_SCOPES[scope]),
-    }
+    return Ordering.said(semantics, scope).properties
 
 
 # --- pointers ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.dialects.builtin import (
     FunctionType,
     MemRefType,
@@ -25,12 +27,12 @@ from xtile.dialects.gpu.functions import KERNEL, FuncOp, ReturnOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
 from xtile.dialects.linalg.kernels import first_of_linalg, is_parallel
 from xtile.dialects.linalg.structure import is_structured
+from xtile.dialects.registry import COMPLETED_DIALECTS, OWN_DIALECTS
 from xtile.dialects.walk import walk
 from xtile.rewrite.rebuilder import Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of, spelling_of
 from xtile.translate.linalg_to_core import affine, structured
-from xtile.translate.linalg_to_core.completed import copy_completed
 from xtile.translate.linalg_to_core.kernel import Kernel
 
 _ALLOCATIONS = ("memref.alloc", "memref.alloca")
@@ -159,9 +161,40 @@ def _host(operation: Operation, kernel: Rebuilder) -> None:
     kernel.keep(operation)
 
 
+# --- operations of xDSL's builders, as the classes that this package completes them in ---
+
+
+def _copy_completed(operation: Operation, rebuilder: Rebuilder) -> None:
+    """Emits an operation again, as the class that knows upstream's text and restrictions."""
+    kind = _completed_class(operation)
+    rebuilder.replace(
+        operation,
+        kind.create(
+            operands=rebuilder.values(operation.operands),
+            result_types=operation.result_types,
+            properties=operation.properties.copy(),
+            attributes=operation.attributes.copy(),
+            regions=rebuilder.regions(operation),
+        ),
+    )
+
+
+def _completed_class(operation: Operation) -> type[Operation]:
+    """The class of an operation's name, or its own where there is no other."""
+    if type(operation).__module__.startswith("xtile."):
+        return type(operation)
+    return _classes(operation.dialect_name()).get(operation.name, type(operation))
+
+
+@cache
+def _classes(dialect: str) -> dict[str, type[Operation]]:
+    made = {**COMPLETED_DIALECTS, **OWN_DIALECTS}.get(dialect)
+    return {} if made is None else {each.name: each for each in made().operations}
+
+
 _RULES = RuleTable(
     {
-        "builtin.module": copy_completed,
+        "builtin.module": _copy_completed,
         "func.func": _host,
         "gpu.func": _function,
         "gpu.module": _module,
@@ -170,6 +203,6 @@ _RULES = RuleTable(
         **affine.RULES,
         **structured.RULES,
     },
-    otherwise=copy_completed,
+    otherwise=_copy_completed,
 )
 """What becomes of each operation; those of the core form stay what they are."""

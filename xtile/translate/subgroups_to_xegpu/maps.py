@@ -15,7 +15,7 @@ from xtile.dialects.core.subgroup import MapOp, YieldOp
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.effects import differs_between_lanes, may_fail
 from xtile.dialects.memory_orders import ordering_of
-from xtile.rewrite.origins import only_origin
+from xtile.rewrite.facts import only_origin
 from xtile.rewrite.rebuilder import Rule, again
 from xtile.text.source import spelling_of
 from xtile.translate.tiles_to_xegpu import points

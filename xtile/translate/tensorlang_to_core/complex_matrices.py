@@ -17,14 +17,14 @@ from xtile.dialects.tensorlang.ops import arithmetic
 from xtile.dialects.tensorlang.ops import cooperative_matrix as ops
 from xtile.dialects.tensorlang.types import COMPLEX_TYPES, I32, INDEX, CoopmatrixType
 from xtile.dialects.tensorlang.verifier.constants import attribute_value
-from xtile.rewrite.complex_memory import part_views
+from xtile.rewrite.emitter import part_views
 from xtile.rewrite.rebuilder import Rebuilder, Rule, Rules
 from xtile.translate.tensorlang_to_core import cooperative_matrix, matrix_access
 from xtile.translate.tensorlang_to_core.arithmetic import combine
 from xtile.translate.tensorlang_to_core.casts import complex_parts, convert, create_complex
 from xtile.translate.tensorlang_to_core.emit import accumulation_type, constant, emit
+from xtile.translate.tensorlang_to_core.subgroup import is_uniform
 from xtile.translate.tensorlang_to_core.types import core_type, element_of
-from xtile.translate.tensorlang_to_core.uniformity import is_uniform
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ from xtile.translate.tensorlang_to_core.emit import (
     emit,
     make,
 )
+from xtile.translate.tensorlang_to_core.subgroup import is_uniform
 from xtile.translate.tensorlang_to_core.types import core_type, element_of
-from xtile.translate.tensorlang_to_core.uniformity import is_uniform
 
 
 def _matrix(type: Attribute) -> CoopmatrixType:

@@ -20,8 +20,8 @@ from xtile.rewrite.rebuilder import Rebuilder, Rules
 from xtile.translate.tensorlang_to_core.arithmetic import compare
 from xtile.translate.tensorlang_to_core.builtins import dimension_value
 from xtile.translate.tensorlang_to_core.emit import constant, emit, make
+from xtile.translate.tensorlang_to_core.subgroup import is_collective
 from xtile.translate.tensorlang_to_core.types import WORKGROUP, core_type, strided_type
-from xtile.translate.tensorlang_to_core.uniformity import is_collective
 from xtile.translate.tensorlang_to_core.views import load_entry
 
 

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core.attributes import ScanKind
 from xtile.dialects.core.subgroup import ScanKindAttr, SubgroupScanOp
 from xtile.dialects.gpu.attributes import AllReduceOperationAttr, ShuffleModeAttr
 from xtile.dialects.gpu.enumerations import AllReduceOperation, ShuffleMode
+from xtile.dialects.tensorlang.operation import TensorLangOperation
+from xtile.dialects.tensorlang.ops import arithmetic, builtins
 from xtile.dialects.tensorlang.ops import subgroup as ops
 from xtile.dialects.tensorlang.types import BOOL, COMPLEX_TYPES, FLOATING_TYPES, I32, I64, INDEX
 from xtile.dialects.tensorlang.verifier.regions import subgroup_size_of
@@ -120,6 +122,52 @@ def _scan(operation: ops.SubgroupOperation, r: Rebuilder, exclusive: UnitAttr | 
         ).result
 
     _combine(operation, r, scan)
+
+
+# --- which values are certainly the same in all work-items of a subgroup ---
+
+_UNIFORM = (
+    builtins.IndexBuiltinOperation,
+    builtins.NumSubgroupsOp,
+    builtins.SubgroupIdOp,
+    builtins.SubgroupLinearIdOp,
+    builtins.SubgroupSizeOp,
+    ops.SubgroupBroadcastOp,
+    ops.SubgroupReduceAddOp,
+    ops.SubgroupReduceMaxOp,
+    ops.SubgroupReduceMinOp,
+)
+
+_ELEMENTWISE = (
+    arithmetic.BinaryArithmeticOperation,
+    arithmetic.CastOp,
+    arithmetic.ComparisonOperation,
+    arithmetic.ConstantOp,
+    arithmetic.MathOperation,
+    arithmetic.UnaryArithmeticOperation,
+)
+
+
+def is_collective(operation: Operation) -> bool:
+    """Whether an instruction stands in a collective region."""
+    around = operation.parent_op()
+    while around is not None:
+        if isinstance(around, TensorLangOperation) and around.OPENS_SPMD_REGION:
+            return False
+        around = around.parent_op()
+    return True
+
+
+def is_uniform(value: SSAValue) -> bool:
+    """Whether a value is certainly the same in all work-items of a subgroup."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        region = owner.parent_op()
+        opens = isinstance(region, TensorLangOperation) and region.OPENS_SPMD_REGION
+        return region is not None and not opens and is_collective(region)
+    if isinstance(owner, _UNIFORM) or is_collective(owner):
+        return True
+    return isinstance(owner, _ELEMENTWISE) and all(map(is_uniform, owner.operands))
 
 
 RULES: Rules = {

@@ -9,19 +9,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ComplexType, VectorType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ComplexType, MemRefType, VectorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.core import atomics, scattered
+from xtile.dialects.core.arguments import leads_to_memory, source_of
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE
+from xtile.dialects.core.extents import carried
 from xtile.dialects.core.pointers import pointer_of
+from xtile.dialects.effects import read_operands, written_operands
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
+from xtile.rewrite.facts import only_origin
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.transfers import Extent, extent_of, order_of_mask, shape_before_repeating
 from xtile.translate.tiles.descriptors import Descriptor, Group
 from xtile.translate.tiles.lowering import TileLowering
-from xtile.translate.tiles.types import INDEX, part_of, parts_per_element, shape_of, size_in_bytes
+from xtile.translate.tiles.types import (
+    INDEX,
+    memref_type,
+    part_of,
+    parts_per_element,
+    shape_of,
+    size_in_bytes,
+)
 
 # --- tiles in memory ---
 
@@ -203,3 +214,34 @@ def _load_at(lowering: TileLowering, pointer: SSAValue, index: Index) -> SSAValu
         return lowering.load_number(element)
 
     return lowering.reused(("load", pointer, index), load)
+
+
+def memory_of(operation: Operation) -> list[SSAValue]:
+    """The memrefs and pointers that an operation reads or writes."""
+    accessed = written_operands(operation) or read_operands(operation)
+    return [memory for memory in accessed if leads_to_memory(memory.type)]
+
+
+def is_group(type_: Attribute) -> bool:
+    """Whether a type is that of a memref of memrefs."""
+    if type(type_) is not MemRefType:
+        return False
+    return type(memref_type(type_).element_type) is MemRefType
+
+
+def root_of(memory: SSAValue) -> SSAValue | None:
+    """What a memref or pointers are a part of: an argument or what is allocated.
+
+    None if it is not known, or if it may be one of several.
+    """
+    return only_origin(memory, _sources)
+
+
+def _sources(value: SSAValue) -> list[SSAValue] | None:
+    """What a memref or pointers are made of; nothing for memory itself, None if not known."""
+    sources = list(carried(value))
+    owner = value.owner
+    if sources or isinstance(owner, Block) or owner.name == "memref.alloca":
+        return sources
+    source = source_of(owner)
+    return None if source is None else [source]

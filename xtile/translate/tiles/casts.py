@@ -30,6 +30,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.number_attributes import Rounding
 from xtile.rewrite.rebuilder import Rule
+from xtile.translate.tiles.descriptors import Complex
 from xtile.translate.tiles.elementwise import Compute, named
 from xtile.translate.tiles.lowering import TileLowering
 
@@ -316,19 +317,39 @@ def copy_sign(lowering: TileLowering, size: SSAValue, sign: SSAValue) -> SSAValu
     return lowering.bitcast(lowering.arith("ori", kept, taken), lowering.element(size))
 
 
-RULES: dict[str, Rule] = named(
-    "arith",
-    {
-        "bitcast": _bitcast,
-        "extsi": _resized(is_signed=True),
-        "extui": _resized(is_signed=False),
-        "fptosi": _to_integer(is_signed=True),
-        "fptoui": _to_integer(is_signed=False),
-        "index_cast": _resized(is_signed=True),
-        "index_castui": _resized(is_signed=False),
-        "sitofp": _from_integer(is_signed=True),
-        "trunci": _resized(is_signed=True),
-        "uitofp": _from_integer(is_signed=False),
-    },
-)
+# --- complex numbers, which are their two parts ---
+
+
+def _create(operation: Operation, lowering: TileLowering) -> None:
+    lowering.define(operation.results[0], Complex(*lowering.values(operation.operands)))
+
+
+def _real(operation: Operation, lowering: TileLowering) -> None:
+    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).real)
+
+
+def _imaginary(operation: Operation, lowering: TileLowering) -> None:
+    lowering.define(operation.results[0], lowering.complex(operation.operands[0]).imaginary)
+
+
+RULES: dict[str, Rule] = {
+    **named(
+        "arith",
+        {
+            "bitcast": _bitcast,
+            "extsi": _resized(is_signed=True),
+            "extui": _resized(is_signed=False),
+            "fptosi": _to_integer(is_signed=True),
+            "fptoui": _to_integer(is_signed=False),
+            "index_cast": _resized(is_signed=True),
+            "index_castui": _resized(is_signed=False),
+            "sitofp": _from_integer(is_signed=True),
+            "trunci": _resized(is_signed=True),
+            "uitofp": _from_integer(is_signed=False),
+        },
+    ),
+    "complex.create": _create,
+    "complex.im": _imaginary,
+    "complex.re": _real,
+}
 """The rule of each operation, by name."""

@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.rewrite.descriptors import DescriptorLowering, Group
+from xtile.rewrite.facts import IndexFacts
 from xtile.rewrite.indices import Index, IndexOperation
 from xtile.rewrite.memref_layouts import layout_of
 from xtile.rewrite.rebuilder import TypedRebuilder
 from xtile.translate.tiles.descriptors import GLOBAL_MEMORY, Complex, Descriptor
-from xtile.translate.tiles.index_facts import IndexFacts
 from xtile.translate.tiles.types import (
     INDEX,
     memref_type,

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.pointers import PointerType, pointer_of
-from xtile.rewrite.origins import only_origin
+from xtile.rewrite.facts import only_origin
 from xtile.rewrite.rebuilder import Rule, again
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.tiles_to_xegpu.lowering import Lowering, Memory, Points

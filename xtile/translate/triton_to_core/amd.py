@@ -25,6 +25,7 @@ from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.packing import UnpackOp
 from xtile.dialects.core.pointers import PointerAddOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.memory_orders import Ordering
 from xtile.dialects.shapes import with_element
 from xtile.dialects.triton.amdg.ops import (
     BufferAtomicCASOp,
@@ -51,7 +52,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
 from xtile.translate.triton_to_core.arithmetic import converted
 from xtile.translate.triton_to_core.local_memory import Token, copy_to, forget, memory_of
-from xtile.translate.triton_to_core.memory import KINDS, ordering
+from xtile.translate.triton_to_core.memory import KINDS
 from xtile.translate.triton_to_core.products import element_type, scales
 from xtile.translate.triton_to_core.raising import Raising
 
@@ -95,7 +96,8 @@ def _load_to_local(operation: BufferLoadToLocalOp, raising: Raising) -> None:
 
 
 def _order(operation: BufferAtomicRMWOp | BufferAtomicCASOp) -> dict[str, Attribute]:
-    return ordering(MemSemantic(operation.sem.value.data), MemSyncScope(operation.scope.value.data))
+    semantic = MemSemantic(operation.sem.value.data)
+    return Ordering.said(semantic, MemSyncScope(operation.scope.value.data)).properties
 
 
 def _update(operation: BufferAtomicRMWOp, raising: Raising) -> None:

@@ -16,13 +16,8 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.atomics import AtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.memory_orders import RELAXED
 from xtile.dialects.triton.operation import shape_of
 from xtile.dialects.triton.tt.enumerations import DescriptorReduceKind, PaddingOption
 from xtile.dialects.triton.tt.ops import (
@@ -154,8 +149,7 @@ def _reduce(operation: DescriptorReduceOp, raising: Raising) -> None:
     mask = elements_inside(raising, memory, indices, shape)
     properties = {
         "kind": kind_attribute(kinds[operation.reduction]),
-        "order": MemoryOrderAttr(MemoryOrder.RELAXED),
-        "scope": MemoryScopeAttr(MemoryScope.DEVICE),
+        **RELAXED.properties,
     }
     raising.compute(AtomicRMWOp, [value, memory, indices, [mask]], value.type, properties)
 

@@ -1,4 +1,4 @@
-"""Modules, kernels with their signatures, and where a program stands in the grid.
+"""Modules, kernels with their signatures, the grid, and what a kernel checks and prints.
 
 Source: Triton 3.9, `TritonOps.td`; docs/core-form.md, "Signatures".
 """
@@ -7,17 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import AnyFloat, ModuleOp, StringAttr
+from xdsl.dialects.cf import AssertOp
+from xdsl.dialects.vector import CombiningKindFlag
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xtile.dialects.core.printing import PrintOp
 from xtile.dialects.core.signature import Role
 from xtile.dialects.gpu.enumerations import Dimension
 from xtile.dialects.gpu.functions import ReturnOp as GpuReturnOp
 from xtile.dialects.gpu.indices import BlockIdOp, DimensionOperation, GridDimOp
 from xtile.dialects.gpu.modules import ModuleOp as GpuModuleOp
+from xtile.dialects.triton.tt.ops import AssertOp as TritonAssertOp
 from xtile.dialects.triton.tt.ops import CallOp, FuncOp
+from xtile.dialects.triton.tt.ops import PrintOp as TritonPrintOp
 from xtile.dialects.triton.tt.ops.programs import GridOperation
 from xtile.dialects.triton.tt.types import PointerType
+from xtile.dialects.upstream import value_type
 from xtile.rewrite.kernels import emit_tile_kernel
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import passed_type
@@ -89,9 +95,33 @@ def _of_grid(kind: Callable[[Dimension], DimensionOperation]) -> Rule:
     return rule
 
 
+def _assert(operation: TritonAssertOp, raising: Raising) -> None:
+    """A tensor of conditions holds where all of them do."""
+    condition = raising.combined(raising.value(operation.condition), CombiningKindFlag.AND)
+    raising.emit(AssertOp(condition, operation.message))
+
+
+def _print(operation: TritonPrintOp, raising: Raising) -> None:
+    values = raising.values(operation.args)
+    signs = [int(sign) for sign in operation.isSigned.get_values()]
+    is_hex = operation.hex.value.data != 0
+    words = [
+        "%f" if isinstance(value_type(value.type), AnyFloat) else _conversion(is_hex, sign)
+        for value, sign in zip(values, signs, strict=True)
+    ]
+    text = operation.prop_prefix.data.replace("%", "%%") + ", ".join(words) + "\n"
+    raising.emit(PrintOp.build(operands=[values], properties={"format": StringAttr(text)}))
+
+
+def _conversion(is_hex: bool, sign: int) -> str:
+    return "%x" if is_hex else "%d" if sign else "%u"
+
+
 RULES: dict[str, Rule] = {
+    "tt.assert": _assert,
     "tt.func": _function,
     "tt.get_num_programs": _of_grid(GridDimOp),
     "tt.get_program_id": _of_grid(BlockIdOp),
+    "tt.print": _print,
 }
 """The rule of each operation, by name."""

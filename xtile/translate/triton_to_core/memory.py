@@ -16,12 +16,6 @@ from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute
 from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
-from xtile.dialects.core.attributes import (
-    MemoryOrder,
-    MemoryOrderAttr,
-    MemoryScope,
-    MemoryScopeAttr,
-)
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerAddOp,
@@ -31,8 +25,9 @@ from xtile.dialects.core.pointers import (
 )
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
+from xtile.dialects.memory_orders import Ordering
 from xtile.dialects.triton.amdg.ops import MaskedLoadOp, MaskedStoreOp
-from xtile.dialects.triton.tt.enumerations import MemSemantic, MemSyncScope, RMWOp
+from xtile.dialects.triton.tt.enumerations import RMWOp
 from xtile.dialects.triton.tt.ops import (
     AddPtrOp,
     AtomicCASOp,
@@ -51,18 +46,6 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.triton_to_core.blocks import BlockPointer, load_block, store_block
 from xtile.translate.triton_to_core.raising import Raising
 
-_ORDERS = {
-    MemSemantic.RELAXED: MemoryOrder.RELAXED,
-    MemSemantic.ACQUIRE: MemoryOrder.ACQUIRE,
-    MemSemantic.RELEASE: MemoryOrder.RELEASE,
-    MemSemantic.ACQ_REL: MemoryOrder.ACQUIRE_RELEASE,
-}
-_SCOPES = {
-    MemSyncScope.CTA: MemoryScope.BLOCK,
-    MemSyncScope.GPU: MemoryScope.DEVICE,
-    MemSyncScope.SYS: MemoryScope.SYSTEM,
-}
-
 KINDS = {
     RMWOp.AND: AtomicRMWKind.andi,
     RMWOp.OR: AtomicRMWKind.ori,
@@ -78,16 +61,8 @@ KINDS = {
 """What each update is called in the core form."""
 
 
-def ordering(semantic: MemSemantic, scope: MemSyncScope) -> dict[str, Attribute]:
-    """The properties that say what an access orders, and for whom."""
-    return {
-        "order": MemoryOrderAttr(_ORDERS[semantic]),
-        "scope": MemoryScopeAttr(_SCOPES[scope]),
-    }
-
-
 def _ordering(operation: AtomicOperation) -> dict[str, Attribute]:
-    return ordering(operation.semantic, operation.sync_scope)
+    return Ordering.said(operation.semantic, operation.sync_scope).properties
 
 
 # --- pointers ---

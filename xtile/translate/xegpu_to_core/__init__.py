@@ -23,7 +23,6 @@ from xtile.translate.xegpu_to_core import (
     functions,
     matrices,
     points,
-    products,
 )
 from xtile.translate.xegpu_to_core.raising import Raising
 
@@ -35,7 +34,6 @@ _ROWS: dict[str, Rule] = {
     **functions.RULES,
     **matrices.RULES,
     **points.RULES,
-    **products.RULES,
 }
 """The rule of each operation that is not emitted again as it is."""
 

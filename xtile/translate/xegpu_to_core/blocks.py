@@ -1,18 +1,20 @@
-"""Loads, stores and prefetches of blocks: transfers of the last dimensions of memory."""
+"""Loads, stores and prefetches of blocks: transfers of the last dimensions of memory; products."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, MemRefType, Signedness, VectorType, i64
 from xdsl.ir import Attribute, SSAValue
+from xdsl.utils.hints import isa
 
 from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
+from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_core.descriptors import flat, moved
@@ -123,8 +125,37 @@ def _of_lane(raising: Raising, name: str) -> Exception:
     )
 
 
+# --- products: contractions of matrices, of which the right one may have been packed ---
+
+
+def _dpas(operation: DpasOp, raising: Raising) -> None:
+    if operation.is_for_lane:
+        raise raising.error(
+            "xegpu.dpas multiplies the parts of one lane, but the kernel is one of whole matrices"
+        )
+    type_ = cast("VectorType[Attribute]", operation.result.type)
+    for each in (operation.lhs.type, operation.rhs.type, type_):
+        _check_sign(raising, cast("VectorType[Attribute]", each).element_type)
+    if operation.acc is None:
+        total = raising.splat(0, type_.element_type, type_.get_shape())
+    else:
+        total = raising.value(operation.acc)
+    lhs, rhs = raising.value(operation.lhs), unpacked(raising, operation.rhs)
+    raising.define(operation.result, raising.product(lhs, rhs, total))
+
+
+def _check_sign(raising: Raising, element: Attribute) -> None:
+    """Raises a DiagnosticError for integers that `arith` and `vector` do not have."""
+    if isa(element, IntegerType) and element.signedness.data is not Signedness.SIGNLESS:
+        raise raising.error(
+            f"the core form has no {element}; use i{element.width.data}, whose products have signs"
+        )
+
+
 RULES: dict[str, Rule] = {
+    DpasOp.name: _dpas,
     LoadNdOp.name: _load_nd,
     PrefetchNdOp.name: _prefetch_nd,
     StoreNdOp.name: _store_nd,
 }
+"""The rule of each operation, by name."""

@@ -48,7 +48,7 @@ from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
 from xtile.dialects.xegpu.operation import is_for_workgroup, layouts_of, shape_of
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
-from xtile.rewrite.launches import launched_block_sizes
+from xtile.rewrite.kernels import launched_block_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
 from xtile.text.value_names import copy_name

@@ -6,17 +6,61 @@ Physical64 addressing, in SPIR-V 1.4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.spirv import ModuleOp as SpirvModuleOp
+from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget
 from xtile.targets.products import BUILTIN_TYPES
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.split_complex import split_complex
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.rules import RULES, rebuilt
+from xtile.translate.xegpu_to_spirv.lowering import Carried, Lowering
 from xtile.translate.xegpu_to_spirv.types import element_type
+
+_MODULES = {
+    "arith": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
+    "builtin": ("views",),
+    "cf": ("printing",),
+    "complex": ("memory",),
+    "core": ("cooperative_matrices", "pointers"),
+    "func": ("functions", "regions"),
+    "gpu": ("functions", "gpu", "printing", "subgroup"),
+    "index": ("arithmetic", "comparisons", "conversions", "divisions", "literals"),
+    "math": ("mathematics",),
+    "memref": ("allocation", "atomics", "memory", "regions", "reshapes", "views"),
+    "scf": ("control", "regions"),
+    "spirv": ("extended_functions",),
+    "ub": ("literals",),
+    "vector": (
+        "mathematics",
+        "vectors.arithmetic",
+        "vectors.masks",
+        "vectors.memory",
+        "vectors.positions",
+        "vectors.shapes",
+        "vectors.transfers",
+    ),
+    "xegpu": ("xegpu.rules",),
+}
+"""For each dialect the modules with the RULES of its operations, loaded when a kernel has one."""
+
+RULES = RuleTable(
+    modules={
+        dialect: [f"{__name__}.{name}" for name in names] for dialect, names in _MODULES.items()
+    }
+)
+"""What becomes of each operation; one without a rule is refused."""
+
+
+def _rebuilt(type_: Attribute, values: Iterator[SSAValue]) -> Carried:
+    """What a value of a type of XeGPU is, made from the next of some values."""
+    from xtile.translate.xegpu_to_spirv.xegpu.rules import rebuilt
+
+    return rebuilt(type_, values)
 
 
 def translate_module(
@@ -36,7 +80,7 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     module = split_complex(module)
-    lowering = Lowering(RULES, rebuilt, target, source_of(module), diagnostics)
+    lowering = Lowering(RULES, _rebuilt, target, source_of(module), diagnostics)
     for operation in module.body.block.ops:
         lowering.translate(operation)
     if target.chip.missing_types:

@@ -14,15 +14,16 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
+    differ,
     elementwise,
+    first,
     instruction,
+    is_folded,
     like,
     named,
     on_floats,
 )
-from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.truth_values import differ, first
 from xtile.translate.xegpu_to_spirv.types import bit_width, element_type, is_vector
 
 # --- integers ---

@@ -12,10 +12,10 @@ from xtile.dialects.index import IndexCmpPredicate, IndexCmpPredicateAttr
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     elementwise,
+    is_folded,
     like,
     wide_pieces,
 )
-from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import element_type
 

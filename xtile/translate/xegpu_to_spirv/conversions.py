@@ -23,8 +23,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.spirv import decorate, operation
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
-from xtile.translate.xegpu_to_spirv.elementwise import elementwise, like, named
-from xtile.translate.xegpu_to_spirv.folding import is_folded
+from xtile.translate.xegpu_to_spirv.elementwise import elementwise, is_folded, like, named
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import (
     bit_width,

@@ -15,12 +15,12 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
     elementwise,
+    first,
+    is_folded,
     like,
     named,
 )
-from xtile.translate.xegpu_to_spirv.folding import is_folded
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.truth_values import first
 from xtile.translate.xegpu_to_spirv.types import element_type
 
 

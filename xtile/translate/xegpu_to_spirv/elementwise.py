@@ -1,13 +1,14 @@
-"""Rules that compute each piece of a vector, or a number, on its own."""
+"""Rules that compute each piece of a vector, or a number, on its own; constants are folded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, f32
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerAttr, IntegerType, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.rewrite.folding import fold_numbers
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
@@ -102,3 +103,45 @@ def named(dialect: str, rules: Mapping[str, Rule]) -> dict[str, Rule]:
 def like(value: SSAValue, element: Attribute) -> Attribute:
     """The type of as many numbers of another type as a piece has."""
     return of_length(element, length_of(value.type))
+
+
+def is_folded(operation: Operation, lowering: Lowering) -> bool:
+    """Records the result of an operation on constants, which is a constant too.
+
+    Sizes of work-groups become known after everything else was folded.
+    """
+    known = lowering.constants.numbers
+    numbers: list[int | float] = []
+    for operand in operation.operands:
+        number = known.get(lowering.value(operand))
+        if number is None:
+            return False
+        numbers.append(number)
+    attribute = fold_numbers(operation, numbers)
+    if not isinstance(attribute, IntegerAttr):
+        return False
+    (result,) = operation.results
+    number = cast("IntegerAttr[IntegerType]", attribute).value.data
+    lowering.define(result, lowering.integer(number, register_type(result.type)))
+    return True
+
+
+# --- truth values ---
+# The compiler of Intel's GPUs fails on OpLogicalNot, and on OpLogicalNotEqual of vectors.
+
+
+def opposite(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+    """Whether a truth value is false."""
+    (value,) = operands
+    return lowering.select(value, lowering.integer(0, type_), lowering.integer(1, type_))
+
+
+def differ(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+    """Whether one of two truth values is true."""
+    a, b = operands
+    return lowering.select(a, opposite(lowering, type_, (b,)), b)
+
+
+def first(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
+    """The first operand."""
+    return operands[0]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType, i1, i64
@@ -19,7 +20,6 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.text.value_names import give_name
 from xtile.translate.xegpu_to_spirv.blocks import BlockBuilder, block_of
-from xtile.translate.xegpu_to_spirv.carried import Carried
 from xtile.translate.xegpu_to_spirv.kernel import Kernel
 from xtile.translate.xegpu_to_spirv.types import (
     check_length,
@@ -28,6 +28,9 @@ from xtile.translate.xegpu_to_spirv.types import (
     natural_alignment,
     piece_types,
 )
+
+if TYPE_CHECKING:
+    from xtile.translate.xegpu_to_spirv.lowering import Lowering
 
 _VALUES = frozenset[type]({OpResult, BlockArgument})
 """The classes of values; `isinstance` takes long for these."""
@@ -44,6 +47,24 @@ _INDEX_OPERATIONS = {
 
 Pieces = tuple[SSAValue, ...]
 """A vector: the vectors of legal lengths that it is cut into, in order."""
+
+
+class Carried(ABC):
+    """The meaning of a value of the source that loops and branches can carry as several values."""
+
+    @abstractmethod
+    def flat(self, lowering: Lowering) -> list[SSAValue]:
+        """The values, in an order that the type of the source's value fixes."""
+
+    @classmethod
+    @abstractmethod
+    def rebuilt(cls, type_: Attribute, values: Iterator[SSAValue]) -> Self:
+        """The meaning of a value of a type, made from the next of some values.
+
+        Args:
+            type_: The type of the source's value.
+            values: Values as `flat` gives them; it takes as many as there are.
+        """
 
 
 class Lowering(BlockBuilder, DescriptorLowering):

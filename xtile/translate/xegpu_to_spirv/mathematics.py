@@ -20,15 +20,16 @@ from xtile.translate.xegpu_to_spirv.conversions import from_integer, resize
 from xtile.translate.xegpu_to_spirv.elementwise import (
     Compute,
     elementwise,
+    first,
     in_f32,
     instruction,
     like,
     named,
     on_floats,
+    opposite,
     wide_pieces,
 )
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.truth_values import first, opposite
 from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
 from xtile.translate.xegpu_to_spirv.vectors.entries import arranged, element, entries
 

@@ -15,7 +15,7 @@ from xtile.dialects.core.printing import CONVERSION
 from xtile.dialects.spirv import ArrayType, PointerType, operation
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv import bfloat16
-from xtile.translate.xegpu_to_spirv.guards import do_where
+from xtile.translate.xegpu_to_spirv.control import do_where
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import integer_width
 

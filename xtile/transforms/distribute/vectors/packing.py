@@ -18,7 +18,7 @@ from xtile.dialects.arith.casts import ExtUIOp
 from xtile.dialects.core.cooperative_matrix import WORD_BITS
 from xtile.rewrite.emitter import element_type
 from xtile.rewrite.indices import Index
-from xtile.rewrite.transposition import interleaved, transposed
+from xtile.rewrite.transposition import interleaved
 from xtile.transforms.distribute import numbers
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
@@ -122,7 +122,7 @@ def pack_rows(memory: PackedMemory, product: Product, rows: Range, depth: Range)
                 put(value, line, step, kernel.add(first, n.index), 1)
         elif is_transposed:
             vectors = [source.vector(row, kernel.add(k, n), count) for n in range(part)]
-            for m, vector in enumerate(transposed(kernel, vectors)):
+            for m, vector in enumerate(interleaved(kernel, vectors)):
                 put(vector, kernel.add(row, m), step, first, part)
         else:
             for n in range(0, length, _VECTOR):

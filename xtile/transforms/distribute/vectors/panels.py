@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xtile.rewrite.indices import Index
-from xtile.rewrite.transposition import transposed
+from xtile.rewrite.transposition import interleaved
 from xtile.transforms.distribute.kernel import Kernel
 from xtile.transforms.distribute.product import Product
 from xtile.transforms.distribute.update import Update
@@ -93,7 +93,7 @@ class Panel:
             tile = [
                 self._of_b(rows.index, kernel.add(columns.index, i), _TILE) for i in range(_TILE)
             ]
-            for i, row in enumerate(transposed(kernel, tile)):
+            for i, row in enumerate(interleaved(kernel, tile)):
                 self._store(row, kernel.add(rows.index, i), columns.index, _TILE)
 
     def _copy_each(self, columns: tuple[Index, Index], rows: tuple[Index, Index]) -> None:

@@ -28,8 +28,7 @@ from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
 from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.rewrite.complex_memory import part_view, part_views
-from xtile.rewrite.emitter import AnyMemRef, element_type
+from xtile.rewrite.emitter import AnyMemRef, element_type, part_view, part_views
 from xtile.rewrite.facts import constant_of
 from xtile.transforms.tile_linalg import memory as blocks
 from xtile.transforms.tile_linalg import tiles

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from xdsl.dialects.builtin import i16, i32
+from xdsl.dialects.builtin import IntegerType, i16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.xegpu.attributes import MemorySpace
@@ -21,16 +21,18 @@ from xtile.targets import blocks
 from xtile.targets.blocks import Action, Bytes, Region
 from xtile.targets.spellings import Means
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
-from xtile.translate.xegpu_to_spirv.types import bit_width, register_type
+from xtile.translate.xegpu_to_spirv.memory import bitcast_pointer
+from xtile.translate.xegpu_to_spirv.types import bit_width, of_length, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import define_entries, element, entries_of
-from xtile.translate.xegpu_to_spirv.words import as_words
-from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks, row_access
+from xtile.translate.xegpu_to_spirv.words import as_bits_of, as_words
+from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     BlockAccess,
     BlockDescriptor,
     numbers_of,
 )
 from xtile.translate.xegpu_to_spirv.xegpu.block_functions import BlockFunctions
+from xtile.translate.xegpu_to_spirv.xegpu.block_surfaces import row_pointer
 from xtile.translate.xegpu_to_spirv.xegpu.inline_visa import InlineVisa
 
 
@@ -128,6 +130,38 @@ def _misfit(lowering: Lowering, access: BlockAccess, action: Action | None) -> s
     return next(filter(None, (problem, *blocks.region_obstacles(limits, region))), None)
 
 
+def is_row(lowering: Lowering, access: BlockAccess, action: Action) -> bool:
+    """Whether one instruction does an access of a block of one dimension.
+
+    Source: SPIR-V extension SPV_INTEL_subgroups, `OpSubgroupBlockReadINTEL` and
+    `OpSubgroupBlockWriteINTEL`; MLIR (LLVM 22), `Conversion/XeGPUToXeVM`.
+    """
+    if access.type.rank != 1 or access.type.array_length != 1:
+        return False
+    (step,) = access.descriptor.strides
+    known = step if isinstance(step, int) else None
+    target, (_, columns) = lowering.target, access.shape
+    return blocks.row_obstacle(target, action, access.lanes, columns, known) is None
+
+
+def load_row(lowering: Lowering, access: BlockAccess) -> SSAValue:
+    """A lane's elements."""
+    word = IntegerType(access.bits)
+    type_ = of_length(word, access.entries)
+    pointer = bitcast_pointer(lowering, row_pointer(lowering, access), word)
+    loaded = lowering.compute("SubgroupBlockReadINTEL", type_, pointer)
+    element = register_type(access.type.element_type)
+    return as_bits_of(lowering, loaded, of_length(element, access.entries))
+
+
+def store_row(lowering: Lowering, access: BlockAccess, value: SSAValue) -> None:
+    """Stores a lane's elements."""
+    word = IntegerType(access.bits)
+    pointer = bitcast_pointer(lowering, row_pointer(lowering, access), word)
+    stored = as_bits_of(lowering, value, of_length(word, access.entries))
+    lowering.do("SubgroupBlockWriteINTEL", pointer, stored)
+
+
 def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
     _check_part(lowering, operation, operation.value.type)
     is_matrix = tensor_desc(operation.TensorDesc).rank > 1
@@ -137,8 +171,8 @@ def _load_nd(operation: LoadNdOp, lowering: Lowering) -> None:
         is_packed=operation.packed is not None and is_matrix,
         is_transposed=operation.permutation == (1, 0),
     )
-    if row_access.has_instruction(lowering, access, Action.LOAD):
-        lowering.define_pieces(operation.value, [row_access.load(lowering, access)])
+    if is_row(lowering, access, Action.LOAD):
+        lowering.define_pieces(operation.value, [load_row(lowering, access)])
         return
     action = _load_action(access)
     reason = _misfit(lowering, access, action)
@@ -158,8 +192,8 @@ def _store_nd(operation: StoreNdOp, lowering: Lowering) -> None:
     _check_part(lowering, operation, operation.value.type)
     access = _access(operation, lowering)
     pieces = lowering.pieces(operation.value)
-    if row_access.has_instruction(lowering, access, Action.STORE):
-        row_access.store(lowering, access, pieces[0])
+    if is_row(lowering, access, Action.STORE):
+        store_row(lowering, access, pieces[0])
         return
     reason = _misfit(lowering, access, Action.STORE)
     if reason is not None:

@@ -20,8 +20,7 @@ from xtile.dialects.xegpu.types import TensorDescType
 from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.lowering import Carried, Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, memory_type, natural_alignment
 
 STORAGE_CLASSES = {MemorySpace.GLOBAL: "CrossWorkgroup", MemorySpace.SLM: "Workgroup"}

@@ -23,8 +23,7 @@ from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.blocks import Action
-from xtile.translate.xegpu_to_spirv.carried import Carried
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.lowering import Carried, Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Location,
     bitcast_pointer,
@@ -42,7 +41,8 @@ from xtile.translate.xegpu_to_spirv.vectors.entries import (
     entries,
     entries_of,
 )
-from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks, row_access
+from xtile.translate.xegpu_to_spirv.xegpu import plain_blocks
+from xtile.translate.xegpu_to_spirv.xegpu.block_access import is_row, load_row, store_row
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import (
     BlockAccess,
     BlockDescriptor,
@@ -149,8 +149,8 @@ def _load_matrix(operation: LoadMatrixOp, lowering: Lowering) -> None:
     loaded: list[Entry] = []
     if operation.subgroup_block_io is not None:
         access = _row(operation, operation.res, lowering)
-        if row_access.has_instruction(lowering, access, Action.LOAD):
-            loaded = entries_of([row_access.load(lowering, access)])
+        if is_row(lowering, access, Action.LOAD):
+            loaded = entries_of([load_row(lowering, access)])
         else:
             loaded = [(value, 0) for value in plain_blocks.load(lowering, access)]
     else:
@@ -164,8 +164,8 @@ def _store_matrix(operation: StoreMatrixOp, lowering: Lowering) -> None:
     rest = entries(operation.data, lowering)
     if operation.subgroup_block_io is not None:
         access = _row(operation, operation.data, lowering)
-        if row_access.has_instruction(lowering, access, Action.STORE):
-            row_access.store(lowering, access, assemble(lowering, rest))
+        if is_row(lowering, access, Action.STORE):
+            store_row(lowering, access, assemble(lowering, rest))
         else:
             values = [element(lowering, entry) for entry in rest]
             plain_blocks.store(lowering, access, values)

@@ -1,7 +1,7 @@
 """Blocks that each lane accesses element by element: the way that all devices have.
 
 Source: docs/semantics.md, "XeGPU"; MLIR (LLVM 22), `Dialect/XeGPU/IR/XeGPUOps.td`, `load_nd` and
-`store_nd`.
+`store_nd`, and `Conversion/XeGPUToXeVM`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
-from xtile.layouts.intel import elements_of_a_word, neighbours_of_a_row
-from xtile.rewrite.indices import Index
-from xtile.translate.xegpu_to_spirv.guards import Condition, both, do_where, value_where
+from xtile.layouts import Layout, LayoutError
+from xtile.layouts.intel import dealt, elements_of_a_word, neighbours_of_a_row
+from xtile.rewrite.indices import Index, share
+from xtile.translate.xegpu_to_spirv.control import Condition, both, do_where, value_where
+from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.memory import Location, load_piece, location, store_piece
 from xtile.translate.xegpu_to_spirv.types import register_type
 from xtile.translate.xegpu_to_spirv.xegpu.block_descriptors import BlockAccess
-from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import position
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,12 @@ def _position(lowering: Lowering, access: BlockAccess, entry: int) -> tuple[Inde
     if access.is_packed:
         pack = elements_of_a_word(access.bits)
         words = rows // pack, columns
-        row, column = position(lowering, words, 1, access.lanes, entry // pack)
+        row, column = _dealt_position(lowering, words, 1, access.lanes, entry // pack)
         row = lowering.add(lowering.multiply(row, pack), entry % pack)
     else:
         is_matrix = access.type.rank > 1
         count = neighbours_of_a_row(columns, access.bits, access.lanes) if is_matrix else 1
-        row, column = position(lowering, (rows, columns), count, access.lanes, entry)
+        row, column = _dealt_position(lowering, (rows, columns), count, access.lanes, entry)
     return (column, row) if access.is_transposed else (row, column)
 
 
@@ -110,3 +111,47 @@ def _is_below(lowering: Lowering, index: Index, size: Index) -> Condition:
         return None
     left, right = lowering.as_value(index), lowering.as_value(size)
     return lowering.shared_compute("ULessThan", i1, left, right)
+
+
+def _dealt_position(
+    lowering: Lowering, shape: tuple[int, int], neighbours: int, lanes: int, entry: int
+) -> tuple[Index, Index]:
+    """The row and the column of a lane's element of a matrix that is dealt to the lanes.
+
+    Args:
+        lowering: Where to emit.
+        shape: Rows and columns of the matrix.
+        neighbours: How many elements of a row a lane gets at once.
+        lanes: The lanes of a subgroup.
+        entry: Which of a lane's elements.
+
+    Raises:
+        DiagnosticError: The matrix cannot be dealt to the lanes.
+    """
+    rows, columns = shape
+    together = neighbours * lanes
+    has_whole_rows = columns % together == 0 or (
+        together % columns == 0 and columns % neighbours == 0
+    )
+    layout = dealt_to(lowering, shape if has_whole_rows else (1, rows * columns), neighbours, lanes)
+    lane = of_subgroup(lowering, "SubgroupLocalInvocationId")
+    known = layout.apply(register=entry)
+    row, column = (
+        lowering.add(share(lowering, layout, ("lane", name), lane), index)
+        for name, index in zip(("dim0", "dim1"), known, strict=True)
+    )
+    if has_whole_rows:
+        return row, column
+    return lowering.divide(column, columns), lowering.remainder(column, columns)
+
+
+def dealt_to(lowering: Lowering, shape: tuple[int, int], neighbours: int, lanes: int) -> Layout:
+    """How a matrix is dealt to lanes.
+
+    Raises:
+        DiagnosticError: It cannot be.
+    """
+    try:
+        return dealt(shape, neighbours, lanes)
+    except LayoutError as error:
+        raise lowering.error(str(error)) from error

@@ -17,7 +17,7 @@ from xtile.translate.xegpu_to_spirv.gpu import SUBGROUP_SCOPE
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import bit_width, length_of, register_type
 from xtile.translate.xegpu_to_spirv.vectors.entries import assemble, element, entries_of
-from xtile.translate.xegpu_to_spirv.xegpu.lane_parts import dealt_to
+from xtile.translate.xegpu_to_spirv.xegpu.plain_blocks import dealt_to
 from xtile.translate.xegpu_to_spirv.xegpu.products import Product
 
 _SUM_BITS = 32

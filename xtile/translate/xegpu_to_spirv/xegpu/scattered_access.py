@@ -26,10 +26,9 @@ from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_spirv.atomics import update
-from xtile.translate.xegpu_to_spirv.carried import Carried
+from xtile.translate.xegpu_to_spirv.control import Condition, do_where, value_where
 from xtile.translate.xegpu_to_spirv.gpu import of_subgroup
-from xtile.translate.xegpu_to_spirv.guards import Condition, do_where, value_where
-from xtile.translate.xegpu_to_spirv.lowering import Lowering
+from xtile.translate.xegpu_to_spirv.lowering import Carried, Lowering
 from xtile.translate.xegpu_to_spirv.memory import (
     Location,
     load_piece,
