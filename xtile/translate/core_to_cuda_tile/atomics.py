@@ -30,7 +30,7 @@ from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.tiles.accesses import pointer_to
 from xtile.translate.tiles.combining import combine
 from xtile.translate.tiles.types import shape_of
-from xtile.translate.tiles.updates import access_of_update, update_of
+from xtile.translate.tiles.updates import access_of_update, kept, update_of
 from xtile.translate.tiles.words import have_equal_bits
 
 _INTEGER_MODES = {
@@ -125,13 +125,6 @@ def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:
         lowering.define(result, old)
 
 
-def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
-    """What elements were before, and 0 where they were left alone."""
-    if old is None or mask is None:
-        return old
-    return lowering.select(mask, old, lowering.like(0, old))
-
-
 # --- tiles ---
 
 
@@ -145,7 +138,7 @@ def _atomic_update(operation: AtomicUpdateOp, lowering: Lowering) -> None:
     is_used, how = bool(result.uses), ordering_of(operation)
     old = update(lowering, kind, alias_set, pointers, value, mask, is_used, how)
     if old is not None:
-        lowering.define(result, _kept(lowering, old, mask))
+        lowering.define(result, kept(lowering, old, mask))
 
 
 def _update_view(operation: AtomicUpdateOp, lowering: Lowering) -> bool:
@@ -180,7 +173,7 @@ def _rmw_elements(operation: core_atomics.AtomicRMWOp, lowering: Lowering) -> No
     how = ordering_of(operation)
     old = update(lowering, kind, alias_set, pointers, value, mask, is_used, how)
     if old is not None:
-        lowering.define(operation.result, _kept(lowering, old, mask))
+        lowering.define(operation.result, kept(lowering, old, mask))
 
 
 def _compare_and_swap(operation: core_atomics.AtomicCompareAndSwapOp, lowering: Lowering) -> None:
@@ -199,7 +192,7 @@ def _compare_and_swap(operation: core_atomics.AtomicCompareAndSwapOp, lowering: 
 
         old, done = swapped(lowering, change, pointers, value, mask, token, how)
     lowering.order.after_write(alias_set, done)
-    lowering.define(operation.result, _kept(lowering, old, mask))
+    lowering.define(operation.result, kept(lowering, old, mask))
 
 
 RULES: dict[str, Rule] = {

@@ -16,8 +16,8 @@ from xtile.dialects.memory_orders import Ordering, ordering_of
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
+from xtile.translate.core_to_cuda_tile.memory import from_memory, tile_in_memory, to_memory
 from xtile.translate.core_to_cuda_tile.memory_order import said
-from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory, to_memory
 from xtile.translate.tiles.accesses import Anywhere, pointers_at, pointers_of
 from xtile.translate.tiles.types import shape_of
 from xtile.translate.tiles.unspecified import leaves_out

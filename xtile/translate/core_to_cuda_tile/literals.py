@@ -18,7 +18,7 @@ from xtile.dialects.cuda_tile.ops.conversions import TruncIOp
 from xtile.dialects.cuda_tile.types import is_integer
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_cuda_tile.lowering import TARGET, Lowering
-from xtile.translate.core_to_cuda_tile.pointers import from_memory, tile_in_memory
+from xtile.translate.core_to_cuda_tile.memory import from_memory, tile_in_memory
 from xtile.translate.core_to_cuda_tile.types import tile_of
 
 

@@ -1,7 +1,7 @@
-"""Reads and writes of memory: tiles, single elements, and the memrefs of groups.
+"""Reads and writes of memory: tiles, single elements, pointers, and the memrefs of groups.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR/VectorOps.td`; CUDA Tile IR specification, "Views",
-"Memory".
+"Memory", "Pointer Type", "int_to_ptr", "ptr_to_int".
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import PaddingValue
-from xtile.dialects.cuda_tile.ops import memory, view_access
+from xtile.dialects.cuda_tile.ops import conversions, memory, view_access
+from xtile.dialects.cuda_tile.types import PointerType, TileType
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.ub import is_poison
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.nvidia import LONGEST_ROW
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.core_to_cuda_tile.pointers import from_memory, to_memory
 from xtile.translate.core_to_cuda_tile.tile_views import TileInView, tile_in_view
+from xtile.translate.core_to_cuda_tile.types import element_type, tile_of, tile_type
 from xtile.translate.tiles import pointer_tiles
 from xtile.translate.tiles.accesses import (
     Access,
@@ -35,11 +36,36 @@ from xtile.translate.tiles.accesses import (
     whole,
 )
 from xtile.translate.tiles.descriptors import Complex, Group
-from xtile.translate.tiles.types import shape_of
+from xtile.translate.tiles.types import ADDRESS, is_of_pointers, shape_of
 from xtile.translate.tiles.unspecified import leaves_out
 
 _MOST_PARTS = 16
 """Parts of a row that a view's tile may have; 32 take twice as long as pointers (H100, softmax)."""
+
+# --- pointers, which are integers in memory ---
+
+
+def from_memory(lowering: Lowering, loaded: SSAValue, type_: Attribute) -> SSAValue:
+    """What was loaded as a value of a type of the source: pointers are integers in memory."""
+    if not is_of_pointers(type_):
+        return loaded
+    pointers = tile_type(loaded).with_element_type(tile_of(type_).element_type)
+    return lowering.compute(conversions.IntToPtrOp, loaded, pointers)
+
+
+def tile_in_memory(type_: Attribute) -> TileType:
+    """The type of what is loaded for a value of a type of the source."""
+    tile = tile_of(type_)
+    return tile.with_element_type(ADDRESS) if is_of_pointers(type_) else tile
+
+
+def to_memory(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """What is stored for a value."""
+    if not isinstance(element_type(value), PointerType):
+        return value
+    integers = tile_type(value).with_element_type(ADDRESS)
+    return lowering.compute(conversions.PtrToIntOp, value, integers)
+
 
 # --- reads ---
 
@@ -231,7 +257,23 @@ def _store_element(operation: Operation, lowering: Lowering) -> None:
         lowering.order.after_write(described.alias_set, stored.results[0])
 
 
+def _cast(operation: Operation, lowering: Lowering) -> None:
+    (source,), (result,) = lowering.values(operation.operands), operation.results
+    type_ = tile_of(result.type)
+    if source.type != type_:
+        source = lowering.compute(_CASTS[operation.name], source, type_)
+    lowering.define(result, source)
+
+
+_CASTS = {
+    "core.integer_to_pointer": conversions.IntToPtrOp,
+    "core.pointer_cast": conversions.PtrToPtrOp,
+    "core.pointer_to_integer": conversions.PtrToIntOp,
+}
+
+
 RULES: dict[str, Rule] = {
+    **dict.fromkeys(_CASTS, _cast),
     "memref.load": _load_element,
     "memref.store": _store_element,
     "vector.load": _load,

@@ -32,7 +32,7 @@ from xtile.translate.tiles.casts import width_of
 from xtile.translate.tiles.combining import combine
 from xtile.translate.tiles.reductions import holds_anywhere, reduce
 from xtile.translate.tiles.types import shape_of
-from xtile.translate.tiles.updates import update_of
+from xtile.translate.tiles.updates import kept, update_of
 from xtile.translate.tiles.words import Word, have_equal_bits, word_of
 
 _OF_INTEGERS = {
@@ -225,19 +225,12 @@ def _swap(
 # --- rules ---
 
 
-def _kept(lowering: Lowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
-    """What elements were before, and 0 where they were left alone."""
-    if old is None or mask is None:
-        return old
-    return lowering.select(mask, old, lowering.like(0, old))
-
-
 def _define(
     operation: Operation, lowering: Lowering, old: SSAValue | None, mask: SSAValue | None
 ) -> None:
     (result,) = operation.results
     if old is not None and result.uses:
-        lowering.define(result, _kept(lowering, old, mask))
+        lowering.define(result, kept(lowering, old, mask))
 
 
 def _atomic_rmw(operation: Operation, lowering: Lowering) -> None:

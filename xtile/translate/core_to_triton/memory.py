@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from xdsl.dialects.builtin import SymbolRefAttr, i1, i8, i32, i64
+from xdsl.dialects.builtin import SymbolRefAttr, i1, i8
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.triton.operation import with_element
 from xtile.dialects.triton.tt import ops as tt
 from xtile.dialects.triton.tt.types import PointerType
@@ -29,7 +28,7 @@ from xtile.translate.tiles.accesses import (
     whole,
 )
 from xtile.translate.tiles.descriptors import Complex, Group
-from xtile.translate.tiles.types import ADDRESS, is_of_pointers, parts_per_element, shape_of
+from xtile.translate.tiles.types import ADDRESS, is_of_pointers, shape_of
 from xtile.translate.tiles.unspecified import leaves_out
 
 # --- what memory holds ---
@@ -168,19 +167,6 @@ def _get_global(operation: Operation, lowering: Lowering) -> None:
     )
 
 
-def _pointer_add(operation: PointerAddOp, lowering: Lowering) -> None:
-    pointers, offsets = lowering.values((operation.pointers, operation.offsets))
-    if lowering.element(offsets) not in (i32, i64):
-        offsets = lowering.resize(offsets, i64)
-    pointer = pointer_of(operation.pointers.type)
-    assert pointer is not None
-    parts = parts_per_element(pointer.pointee_type)
-    if parts > 1:
-        wide = lowering.resize(offsets, i64)
-        offsets = lowering.arith("muli", wide, lowering.like(parts, wide))
-    lowering.define(operation.result, lowering.offset(pointers, offsets))
-
-
 def _cast(operation: Operation, lowering: Lowering) -> None:
     (source,), (result,) = lowering.values(operation.operands), operation.results
     type_ = lowering.tile_of(result.type)
@@ -197,7 +183,6 @@ _CASTS = {
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_CASTS, _cast),
-    "core.pointer_add": _pointer_add,
     "memref.get_global": _get_global,
     "memref.global": _leave_out,
     "memref.load": _load,

@@ -1,4 +1,4 @@
-"""Which elements of memory an update of a tile accesses."""
+"""Which elements of memory an update of a tile accesses, and what it gives."""
 
 from __future__ import annotations
 
@@ -65,3 +65,10 @@ def _is_element_inside(
         if not lowering.facts.is_not_negative(start):
             mask = lowering.both(lowering.pure_cmpi("sge", start, 0), mask)
     return mask
+
+
+def kept(lowering: TileLowering, old: SSAValue | None, mask: SSAValue | None) -> SSAValue | None:
+    """What elements were before an update, and 0 where they were left alone."""
+    if old is None or mask is None:
+        return old
+    return lowering.select(mask, old, lowering.like(0, old))

@@ -1,4 +1,4 @@
-"""Memrefs that are made of others, and what is asked of them.
+"""Memrefs and pointers that are made of others, and what is asked of them.
 
 Source: MLIR (LLVM 22), `Dialect/MemRef/IR/MemRefOps.td`.
 """
@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from math import gcd
 
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core.attributes import ComplexPart
 from xtile.dialects.core.complex_parts import ComplexPartOp
+from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.core.views import ViewOp
 from xtile.rewrite import descriptors
 from xtile.rewrite.memref_layouts import kept_dimensions, number_lists
@@ -84,9 +86,23 @@ def _alignment(lowering: TileLowering, pointer: SSAValue, natural: int) -> int:
     return max(natural, gcd(lowering.facts.divisor(pointer), _LARGEST_ALIGNMENT))
 
 
+def _pointer_add(operation: PointerAddOp, lowering: TileLowering) -> None:
+    pointers, offsets = lowering.values((operation.pointers, operation.offsets))
+    if lowering.element(offsets) not in (i32, i64):
+        offsets = lowering.resize(offsets, i64)
+    pointer = pointer_of(operation.pointers.type)
+    assert pointer is not None
+    parts = parts_per_element(pointer.pointee_type)
+    if parts > 1:
+        wide = lowering.resize(offsets, i64)
+        offsets = lowering.arith("muli", wide, lowering.like(parts, wide))
+    lowering.define(operation.result, lowering.offset(pointers, offsets))
+
+
 RULES: dict[str, Rule] = {
     **descriptors.RULES,
     "core.complex_part": _complex_part,
+    "core.pointer_add": _pointer_add,
     "core.view": _view,
     "memref.subview": _subview,
 }
