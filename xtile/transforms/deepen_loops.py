@@ -42,7 +42,7 @@ from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.affine_tiles import affine_of
 from xtile.rewrite.facts import constant_of
-from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
+from xtile.rewrite.kernels import hints_attribute, rebuilt, with_kernels_replaced
 from xtile.rewrite.memref_layouts import kept_dimensions, mixed
 from xtile.rewrite.rebuilder import Rule, RuleTable, again, copy
 from xtile.rewrite.tile_emitter import TileEmitter, shape_of, with_shape
@@ -50,7 +50,6 @@ from xtile.text.source import Source, source_of
 from xtile.transforms.collapse_shapes import is_elementwise
 from xtile.transforms.deepen_products import is_of_subgroups
 from xtile.transforms.hoist_reads import may_be_same
-from xtile.transforms.tile_hints import hints_attribute
 
 if TYPE_CHECKING:
     from xtile.targets.target import Target

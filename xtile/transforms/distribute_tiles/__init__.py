@@ -16,7 +16,7 @@ from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.compose_narrow import compose_narrow
 from xtile.transforms.distribute_tiles import (
-    boxes,
+    atomics,
     control,
     elementwise,
     kernels,
@@ -33,7 +33,7 @@ from xtile.transforms.pad import pad
 from xtile.transforms.split_complex import split_complex
 
 _ROWS: dict[str, Rule] = {
-    **boxes.RULES,
+    **atomics.RULES,
     **control.RULES,
     **elementwise.RULES,
     **kernels.RULES,

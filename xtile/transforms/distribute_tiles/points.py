@@ -1,31 +1,23 @@
-"""Elements of memory anywhere: gathers, scatters, pointers, and updates, each of them once."""
+"""Elements of memory anywhere: gathers, scatters and pointers (atomic accesses: `atomics.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects import memref as upstream
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
     DenseArrayBase,
-    FixedBitwidthType,
-    IntegerAttr,
     IntegerType,
     MemRefType,
     i1,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.casts import ExtSIOp, IndexCastOp
-from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_of
-from xtile.dialects.core.atomics import AtomicCompareAndSwapOp, AtomicRMWOp
 from xtile.dialects.core.pointers import (
     IntegerToPointerOp,
     PointerType,
@@ -33,8 +25,7 @@ from xtile.dialects.core.pointers import (
 )
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.views import ViewOp
-from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
-from xtile.dialects.memref.access import AtomicYieldOp, GenericAtomicRMWOp, StoreOp
+from xtile.dialects.memref.access import StoreOp
 from xtile.dialects.shapes import with_element
 from xtile.dialects.upstream import value_type
 from xtile.rewrite.indices import Index
@@ -51,17 +42,10 @@ from xtile.transforms.distribute_tiles.distribution import (
 from xtile.transforms.distribute_tiles.elements import each_element
 from xtile.transforms.distribute_tiles.exchange import (
     LOCAL,
-    Staged,
-    arena,
     bits_of,
-    fetch,
-    load_number,
-    stage,
-    to_memory,
-    view,
 )
 from xtile.transforms.distribute_tiles.shapes import broadcast
-from xtile.transforms.distribute_tiles.spreads import Spread, strides_of
+from xtile.transforms.distribute_tiles.spreads import Spread
 
 # --- what is accessed ---
 
@@ -141,10 +125,8 @@ def element_behind(distribution: Distribution, pointer: SSAValue) -> SSAValue:
 # --- loads and stores ---
 
 
-def _gather(operation: GatherLoadOp, distribution: Distribution) -> None:
-    if operation.order is not None:
-        _atomic_load(operation, distribution)
-        return
+def gather(operation: GatherLoadOp, distribution: Distribution) -> None:
+    """A load of elements anywhere, that is not atomic."""
     shape = shape_of(operation.result.type)
     elements = Elements(operation, shape, distribution)
     element = distribution.type_of(value_type(operation.result.type))
@@ -172,10 +154,8 @@ def _gather(operation: GatherLoadOp, distribution: Distribution) -> None:
         distribution.define_number(operation.result, parts[0])
 
 
-def _scatter(operation: ScatterStoreOp, distribution: Distribution) -> None:
-    if operation.order is not None:
-        _atomic_store(operation, distribution)
-        return
+def scatter(operation: ScatterStoreOp, distribution: Distribution) -> None:
+    """A store of elements anywhere, that is not atomic."""
     shape = shape_of(operation.value.type)
     value = distribution.tile(operation.value)
     elements = Elements(operation, shape, distribution)
@@ -194,7 +174,7 @@ def _scatter(operation: ScatterStoreOp, distribution: Distribution) -> None:
                 store(memory, indices, number)
         return []
 
-    _do(distribution, elements, [value], each)
+    do_each(distribution, elements, [value], each)
 
 
 def _as_stored(distribution: Distribution, number: SSAValue, memory: SSAValue) -> SSAValue:
@@ -206,7 +186,7 @@ def _as_stored(distribution: Distribution, number: SSAValue, memory: SSAValue) -
     return distribution.emit(made).results[0]
 
 
-def _for_each(
+def for_each(
     distribution: Distribution,
     elements: Elements,
     tiles: Sequence[Tile],
@@ -237,7 +217,7 @@ def _for_each(
     return spread, make
 
 
-def _do(
+def do_each(
     distribution: Distribution,
     elements: Elements,
     tiles: Sequence[Tile],
@@ -250,238 +230,9 @@ def _do(
         with distribution.once():
             each(numbers)
         return
-    spread, make = _for_each(distribution, elements, tiles, [], each)
+    spread, make = for_each(distribution, elements, tiles, [], each)
     with distribution.by_owners(spread):
         make()
-
-
-# --- atomic updates ---
-
-
-Update = Callable[[SSAValue, list[SSAValue], list[SSAValue]], SSAValue]
-"""Emits an update of an element, from memory, indices and operands; gives what it was."""
-
-
-def _update(
-    distribution: Distribution,
-    elements: Elements,
-    operands: Sequence[Tile],
-    result: SSAValue,
-    ordering: Ordering,
-    update: Update,
-) -> None:
-    """Updates each element once, and hands what they were to all who hold the result."""
-    element = value_type(result.type)
-    count = len(operands)
-
-    def each(values: list[SSAValue]) -> list[SSAValue]:
-        own, given = values[:-count], values[-count:]
-        memory, indices, condition = elements.where(own)
-        zero = distribution.constant(0, element)
-        return list(
-            distribution.guarded(
-                condition, lambda: [update(memory, indices, given)], lambda: [zero]
-            )
-        )
-
-    with ordered(distribution, ordering):
-        if not elements.shape:
-            _update_one(distribution, elements, operands, result, each)
-        else:
-            spread, make = _for_each(distribution, elements, operands, [element], each)
-            share(distribution, result, spread, make)
-
-
-@contextmanager
-def ordered(distribution: Distribution, ordering: Ordering) -> Generator[None]:
-    """Lets all work-items wait before what releases, and after what acquires."""
-    if ordering.releases:
-        distribution.barrier()
-    yield
-    if ordering.acquires:
-        distribution.barrier()
-
-
-def _update_one(
-    distribution: Distribution,
-    elements: Elements,
-    operands: Sequence[Tile],
-    result: SSAValue,
-    each: Callable[[list[SSAValue]], list[SSAValue]],
-) -> None:
-    """Updates one element, by the first work-item."""
-    numbers = [parts[0] for parts in elements.sources(())]
-    numbers += [tile.parts(distribution, ())[0] for tile in operands]
-    once_for_all(distribution, result, lambda: each(numbers)[0])
-
-
-def once_for_all(
-    distribution: Distribution, result: SSAValue, make: Callable[[], SSAValue]
-) -> None:
-    """What the first work-item does; all get the result through local memory if it is used."""
-    if result.first_use is None:
-        with distribution.once():
-            make()
-        return
-    element = result.type
-    distribution.barrier()
-    memory = arena(distribution, bits_of(element), 1)
-    with distribution.once():
-        number = to_memory(distribution, make())
-        distribution.store(number, view(distribution, memory, 0, [1], [1]), [0])
-    distribution.barrier()
-    loaded = load_number(distribution, Staged(memory, element, 0, ()), 0)
-    distribution.define(result, loaded)
-
-
-def share(
-    distribution: Distribution, result: SSAValue, spread: Spread, make: Callable[[], Parts]
-) -> None:
-    """Lets one of those subgroups that hold the same part do something; all get what it gives."""
-    if result.first_use is None:
-        with distribution.by_owners(spread):
-            make()
-        return
-    owner = distribution.owner_condition(spread)
-    if owner is None:
-        distribution.held(result, spread, make())
-        return
-    types = distribution.part_types(result.type, spread)
-    made = distribution.choose_all(
-        owner, make, lambda: [distribution.constant(0, type_) for type_ in types]
-    )
-    held = distribution.held(result, spread, made)
-    (staged,) = stage(distribution, held)
-    shared = fetch(distribution, staged, held.box, strides_of(held.box), spread)
-    distribution.held(result, spread, shared)
-
-
-def _atomic_rmw(operation: AtomicRMWOp, distribution: Distribution) -> None:
-    shape = shape_of(operation.value.type)
-    elements = Elements(operation, shape, distribution)
-    kind, ordering = kind_of(operation.kind), ordering_of(operation)
-
-    def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return rmw(distribution, kind, values[0], memory, indices, ordering)
-
-    value = distribution.tile(operation.value)
-    _update(distribution, elements, [value], operation.result, ordering, update)
-
-
-def rmw(
-    distribution: Distribution,
-    kind: AtomicRMWKind,
-    value: SSAValue,
-    memory: SSAValue,
-    indices: Sequence[SSAValue],
-    ordering: Ordering = RELAXED,
-) -> SSAValue:
-    """Updates an element atomically; gives what it was."""
-    operation = upstream.AtomicRMWOp.build(
-        operands=[value, memory, list(indices)],
-        result_types=[value.type],
-        properties={"kind": IntegerAttr(kind.value, i64)},
-        attributes=ordering.attributes,
-    )
-    return distribution.emit(operation).results[0]
-
-
-def _compare_and_swap(operation: AtomicCompareAndSwapOp, distribution: Distribution) -> None:
-    shape = shape_of(operation.value.type)
-    elements = Elements(operation, shape, distribution)
-    ordering = ordering_of(operation)
-
-    def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return _swap(distribution, memory, indices, values, ordering)
-
-    tiles = [distribution.tile(operand) for operand in (operation.expected, operation.value)]
-    _update(distribution, elements, tiles, operation.result, ordering, update)
-
-
-def _swap(
-    distribution: Distribution,
-    memory: SSAValue,
-    indices: list[SSAValue],
-    values: list[SSAValue],
-    ordering: Ordering,
-) -> SSAValue:
-    """Replaces an element if it has the bits of another one; gives what it was."""
-    expected, value = values
-    block = Block(arg_types=[value.type])
-    with distribution.at_end_of(block):
-        found = block.args[0]
-        same = _has_bits(distribution, found, expected)
-        new = distribution.emit(SelectOp(same, value, found)).result
-        distribution.emit(AtomicYieldOp.build(operands=[new]))
-    operation = GenericAtomicRMWOp.build(
-        operands=[memory, list(indices)],
-        result_types=[value.type],
-        regions=[Region([block])],
-        attributes=ordering.attributes,
-    )
-    return distribution.emit(operation).results[0]
-
-
-def _has_bits(distribution: Distribution, a: SSAValue, b: SSAValue) -> SSAValue:
-    if isinstance(a.type, AnyFloat):
-        bits = IntegerType(cast(FixedBitwidthType, a.type).bitwidth)
-        a, b = (distribution.compute(arith.BitcastOp, [each], bits) for each in (a, b))
-    return distribution.compare("eq", a, b)
-
-
-def _atomic_load(operation: GatherLoadOp, distribution: Distribution) -> None:
-    """A read that is atomic: the update that changes nothing."""
-    shape, element = shape_of(operation.result.type), value_type(operation.result.type)
-    elements = Elements(operation, shape, distribution)
-    is_float = isinstance(element, AnyFloat)
-    kind = AtomicRMWKind.addf if is_float else AtomicRMWKind.ori
-    same = distribution.constant(-0.0 if is_float else 0, element)
-    ordering = ordering_of(operation)
-
-    def update(memory: SSAValue, indices: list[SSAValue], values: list[SSAValue]) -> SSAValue:
-        return rmw(distribution, kind, values[0], memory, indices, ordering)
-
-    tile = Uniform(shape, element, same)
-    _update(distribution, elements, [tile], operation.result, ordering, update)
-    if operation.mask is not None and operation.padding is not None:
-        raise distribution.error("an atomic read under a mask has no padding on a GPU")
-
-
-def _atomic_store(operation: ScatterStoreOp, distribution: Distribution) -> None:
-    """A write that is atomic: an exchange."""
-    shape = shape_of(operation.value.type)
-    elements = Elements(operation, shape, distribution)
-    kind, ordering = AtomicRMWKind.assign, ordering_of(operation)
-
-    def each(values: list[SSAValue]) -> list[SSAValue]:
-        *own, number = values
-        memory, indices, condition = elements.where(own)
-        distribution.guarded(
-            condition,
-            lambda: [rmw(distribution, kind, number, memory, indices, ordering)],
-            lambda: [distribution.constant(0, number.type)],
-        )
-        return []
-
-    with ordered(distribution, ordering):
-        _do(distribution, elements, [distribution.tile(operation.value)], each)
-
-
-def once(operation: Operation, distribution: Distribution) -> None:
-    """An update of one element, by the first work-item."""
-    (result,) = operation.results
-
-    def make() -> SSAValue:
-        made = again(
-            operation,
-            distribution.values(operation.operands),
-            [result.type],
-            regions=distribution.regions(operation),
-        )
-        return distribution.emit(made).results[0]
-
-    with ordered(distribution, ordering_of(operation)):
-        once_for_all(distribution, result, make)
 
 
 # --- vectors of positions in memory ---
@@ -639,26 +390,20 @@ def _nothing(operation: Operation, distribution: Distribution) -> None:
 
 RULES: dict[str, Rule] = {
     "core.assume": _assume,
-    "core.atomic_compare_and_swap": _compare_and_swap,
-    "core.atomic_rmw": _atomic_rmw,
     "core.complex_part": _view,
-    "core.gather_load": _gather,
     "core.integer_to_pointer": _same_address,
     "core.pointer_add": _pointer_add,
     "core.pointer_cast": _same_address,
     "core.pointer_to_integer": _same_address,
     "core.prefetch": _nothing,
-    "core.scatter_store": _scatter,
     "core.view": copy,
     "memref.alloca": _allocate,
     "memref.assume_alignment": _view,
-    "memref.atomic_rmw": once,
     "memref.cast": _view,
     "memref.copy": _copy_memory,
     "memref.dim": copy,
     "memref.extract_aligned_pointer_as_index": copy,
     "memref.extract_strided_metadata": _view,
-    "memref.generic_atomic_rmw": once,
     "memref.get_global": copy,
     "memref.load": copy,
     "memref.memory_space_cast": _view,

@@ -14,6 +14,7 @@ from xtile.dialects.core.elements import GatherOp, HistogramOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
+from xtile.transforms.distribute_tiles.atomics import rmw
 from xtile.transforms.distribute_tiles.distribution import Distribution, Uniform
 from xtile.transforms.distribute_tiles.elements import each_element
 from xtile.transforms.distribute_tiles.exchange import (
@@ -23,7 +24,7 @@ from xtile.transforms.distribute_tiles.exchange import (
     stage,
     stored_type,
 )
-from xtile.transforms.distribute_tiles.points import as_index, rmw
+from xtile.transforms.distribute_tiles.points import as_index
 from xtile.transforms.distribute_tiles.spreads import strides_of
 
 

@@ -24,9 +24,9 @@ from xtile.text.source import spelling_of
 from xtile.transforms.tile_linalg.copying import constant, copy
 from xtile.transforms.tile_linalg.foreach import matrix_operations as on_matrices
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
-from xtile.transforms.tile_linalg.foreach.lifting import use_rules
 from xtile.transforms.tile_linalg.foreach.matrix_operations import matrix_of, replaced
 from xtile.transforms.tile_linalg.foreach.pattern import Turns, dimensions_of, is_numbering
+from xtile.transforms.tile_linalg.foreach.points import use_rules
 from xtile.transforms.tile_linalg.foreach.side_by_side import tiles_side_by_side
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel

@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import IndexType, VectorType
 from xtile.dialects.core.subgroup import ParallelOp
 from xtile.dialects.effects import OF_WORK_ITEMS, updates_memory
 from xtile.transforms.tile_linalg.foreach.divergence import varying_values
-from xtile.transforms.tile_linalg.foreach.lifting import use_rules
 from xtile.transforms.tile_linalg.foreach.pattern import (
     Turns,
     dimensions_of,
     is_numbering,
     turns_of,
 )
+from xtile.transforms.tile_linalg.foreach.points import use_rules
 from xtile.transforms.tile_linalg.foreach.trip import Line, Trip
 from xtile.transforms.tile_linalg.kernel import Kernel
 from xtile.transforms.tile_linalg.operands import cut

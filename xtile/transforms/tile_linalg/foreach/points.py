@@ -1,11 +1,11 @@
-"""Loads, stores and atomic updates at the points of a tile."""
+"""The operations at the points of a tile: loads, stores, atomic updates and control flow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.arith import AddiOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.atomic_kinds import AtomicRMWKind, kind_attribute, kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
@@ -25,14 +25,16 @@ from xtile.dialects.core.attributes import (
 )
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
+from xtile.dialects.effects import OF_WORK_ITEMS
 from xtile.dialects.memory_orders import RELAXED, Ordering, ordering_of
 from xtile.dialects.memref.layouts import kept_dimensions
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.emitter import AnyMemRef, element_type, part_view, part_views
 from xtile.rewrite.facts import constant_of
+from xtile.transforms.predication import branch, loop
 from xtile.transforms.tile_linalg import memory as blocks
 from xtile.transforms.tile_linalg import tiles
-from xtile.transforms.tile_linalg.copying import copy
+from xtile.transforms.tile_linalg.copying import copy, not_lifted
 from xtile.transforms.tile_linalg.foreach.accesses import (
     Block,
     Elements,
@@ -45,7 +47,7 @@ from xtile.transforms.tile_linalg.foreach.trip import MovingView, Position, Trip
 from xtile.transforms.tile_linalg.tiles import Tile
 
 
-def load(operation: memref.LoadOp, trip: Trip) -> None:
+def _load(operation: memref.LoadOp, trip: Trip) -> None:
     """A load is a read of a block where the points' elements are one, and else a gather."""
     kernel, (source, *indices) = trip.kernel, operation.operands
     if not trip.is_varying(operation.res):
@@ -106,7 +108,7 @@ def _mask(trip: Trip) -> SSAValue:
     return mask
 
 
-def store(operation: memref.StoreOp, trip: Trip) -> None:
+def _store(operation: memref.StoreOp, trip: Trip) -> None:
     """A store is a write of a block where the points' elements are one, and else a scatter."""
     kernel, (value, target, *indices) = trip.kernel, operation.operands
     if trip.mask is None and not any(map(trip.is_varying, operation.operands)):
@@ -150,7 +152,7 @@ def _accessed(
     return view.memory, result
 
 
-def subview(operation: memref.SubviewOp, trip: Trip) -> None:
+def _subview(operation: memref.SubviewOp, trip: Trip) -> None:
     """A view that differs between points moves where it is accessed."""
     if not trip.is_varying(operation.result):
         copy(operation, trip.kernel)
@@ -182,7 +184,7 @@ def _mixed(trip: Trip, static: Sequence[int], dynamic: Sequence[SSAValue]) -> li
     return [trip.position(next(given)) if n == DYNAMIC_INDEX else n for n in static]
 
 
-def complex_part(operation: ComplexPartOp, trip: Trip) -> None:
+def _complex_part(operation: ComplexPartOp, trip: Trip) -> None:
     """The parts of numbers in a view that may differ between points."""
     view = trip.views.get(operation.source)
     if view is None:
@@ -192,7 +194,7 @@ def complex_part(operation: ComplexPartOp, trip: Trip) -> None:
     trip.views[operation.result] = replace(view, memory=parts)
 
 
-def size(operation: memref.DimOp, trip: Trip) -> None:
+def _size(operation: memref.DimOp, trip: Trip) -> None:
     """The size of a view that may differ between points."""
     view, dimension = trip.views.get(operation.source), constant_of(operation.index)
     if view is None:
@@ -221,7 +223,7 @@ def _scatter(trip: Trip, tile: Tile, elements: Elements) -> None:
         )
 
 
-def atomic_rmw(operation: memref.AtomicRMWOp, trip: Trip) -> None:
+def _atomic_rmw(operation: memref.AtomicRMWOp, trip: Trip) -> None:
     """An atomic update of one element at each point."""
     kind = kind_of(operation.kind)
     if kind.name not in [known.value for known in AtomicKind]:
@@ -229,7 +231,7 @@ def atomic_rmw(operation: memref.AtomicRMWOp, trip: Trip) -> None:
     _update(operation, trip, AtomicKind(kind.name))
 
 
-def atomic_update(operation: AtomicUpdateOp, trip: Trip) -> None:
+def _atomic_update(operation: AtomicUpdateOp, trip: Trip) -> None:
     """The same of numbers that upstream's operation does not take."""
     if isinstance(operation.value.type, VectorType):
         raise trip.kernel.error("an atomic update of a matrix is not lifted to tiles yet")
@@ -296,3 +298,28 @@ def _update_block(trip: Trip, kind: AtomicKind, tile: Tile, block: Block) -> Til
     old = Tile(tuple(parts), tile.element, tile.shape)
     old = tiles.transposed(kernel, old, block.order)
     return tiles.reshaped(kernel, old, trip.shape)
+
+
+def use_rules(trip: Trip) -> None:
+    """Says what translates an operation at the points of a tile."""
+    trip.use(_apply)
+
+
+def _apply(operation: Operation, trip: Trip) -> None:
+    if operation.name in OF_WORK_ITEMS:
+        raise trip.kernel.error(not_lifted(operation))
+    _RULES.get(operation.name, elementwise)(operation, trip)
+
+
+_RULES: Mapping[str, Callable[..., None]] = {
+    ComplexPartOp.name: _complex_part,
+    AtomicUpdateOp.name: _atomic_update,
+    memref.AtomicRMWOp.name: _atomic_rmw,
+    memref.DimOp.name: _size,
+    memref.LoadOp.name: _load,
+    memref.StoreOp.name: _store,
+    memref.SubviewOp.name: _subview,
+    scf.ForOp.name: loop,
+    scf.IfOp.name: branch,
+}
+"""The rule of each operation that is not elementwise, by its name."""
