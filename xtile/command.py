@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from xtile.interrupts import EXIT_INTERRUPTED, Interrupts
 
@@ -30,6 +30,16 @@ _FILE_WIDTH = 200
 
 _RECURSION_LIMIT = 10_000
 """Python frames that a command may use; xDSL works by recursion over nested regions."""
+
+
+class CommandError(Exception):
+    """What a command says without a trace, because its user can do something about it.
+
+    Attributes:
+        EXIT_CODE: That of a command which it ends.
+    """
+
+    EXIT_CODE: ClassVar[int] = EXIT_INPUT_WRONG
 
 
 class OutputError(Exception):
@@ -173,6 +183,23 @@ class Messages:
         self.as_json = as_json
         self._name = name
         self._diagnostics: list[Diagnostic] = []
+
+    def answer(self, body: Callable[[], int]) -> int:
+        """Runs what a command does and shows why it cannot be done; returns the exit code."""
+        from xtile.text.diagnostics import DiagnosticError
+
+        try:
+            return body()
+        except BrokenPipeError:
+            # The reader of the output went away.
+            raise
+        except DiagnosticError as error:
+            self.show(error.diagnostics)
+            return self.end(EXIT_INPUT_WRONG)
+        except CommandError as error:
+            return self.fail(str(error), error.EXIT_CODE)
+        except OSError as error:
+            return self.fail(str(error), EXIT_INPUT_WRONG)
 
     def show(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Shows diagnostics."""

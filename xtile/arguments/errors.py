@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
+from xtile.command import EXIT_TOOL_FAILED, EXIT_USAGE_WRONG, CommandError
 from xtile.targets import OptionError
 from xtile.text.diagnostics import DiagnosticError, shorten
 
 
-class ArgumentError(ValueError):
+class ArgumentError(CommandError, ValueError):
     """An argument of a launch does not fit the kernel's signature, or the launch itself is odd."""
 
 
@@ -25,9 +26,13 @@ class UnfitDeviceError(ArgumentError):
 class DeviceError(ArgumentError):
     """There is no such device here, or its driver failed."""
 
+    EXIT_CODE = EXIT_TOOL_FAILED
+
 
 class UnknownDeviceError(DeviceError, OptionError):
     """No device has that name, here or elsewhere."""
+
+    EXIT_CODE = EXIT_USAGE_WRONG
 
 
 class HostFunctionError(ArgumentError):

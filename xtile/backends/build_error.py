@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from xtile.backends.cache import Header
+from xtile.command import EXIT_TOOL_FAILED, CommandError
 
 _SHORTAGES = ("OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES", "MEM_OBJECT_ALLOCATION_FAILURE")
 """Errors that are not the program's fault."""
@@ -16,7 +17,7 @@ _LONGEST_LOG = 20_000
 
 
 @dataclass
-class BuildError(Exception):
+class BuildError(CommandError):
     """What builds programs refused one, died over it, or took too long.
 
     Attributes:
@@ -24,6 +25,8 @@ class BuildError(Exception):
         log: What it said.
         seconds: The time after which it was stopped; None if it ended by itself.
     """
+
+    EXIT_CODE = EXIT_TOOL_FAILED
 
     cause: str
     log: str

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.backends.machine_code import HSACO
-from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, EXIT_TOOL_FAILED, EXIT_USAGE_WRONG, Messages
+from xtile.command import EXIT_INPUT_WRONG, EXIT_OK, EXIT_USAGE_WRONG, Messages
 from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source, show_warnings
 from xtile.targets import AMD, INTEL, NVIDIA, OptionError, check_chip, find_target
-from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from xtile.text.diagnostics import Diagnostic, Diagnostics, Severity
 
 if TYPE_CHECKING:
     from xtile.backends.triton.layouts import Through
@@ -275,17 +274,12 @@ def run_compile(options: Namespace) -> int:
     if directory and not os.path.isdir(directory):
         problem = f"-o {options.output}: there is no directory {directory}"
         return messages.fail(problem, EXIT_USAGE_WRONG)
+    return messages.answer(lambda: _write(options, messages))
+
+
+def _write(options: Namespace, messages: Messages) -> int:
     try:
         messages.show(_written(options))
-    except OptionError as error:
-        return messages.fail(str(error), EXIT_USAGE_WRONG)
-    except DeviceError as error:
-        return messages.fail(str(error), EXIT_TOOL_FAILED)
-    except ArgumentError as error:
-        return messages.fail(str(error), EXIT_INPUT_WRONG)
-    except DiagnosticError as error:
-        messages.show(error.diagnostics)
-        return messages.end(EXIT_INPUT_WRONG)
     except OSError as error:
         reason = error.strerror or str(error)
         return messages.fail(f"cannot write {options.output}: {reason}", EXIT_INPUT_WRONG)

@@ -5,40 +5,28 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from xtile.arguments.errors import ArgumentError, DeviceError
 from xtile.checking.agreement import check
 from xtile.checking.given_inputs import given_arguments, given_shapes
 from xtile.checking.results import CheckResult, Verdict
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
-    EXIT_TOOL_FAILED,
-    EXIT_USAGE_WRONG,
     Messages,
     print_table,
     write_standard_output,
 )
-from xtile.dialects.reading import UnknownLanguageError
 from xtile.launch.executable import Kernel
 from xtile.launch.reference import load
-from xtile.targets import OptionError
-from xtile.text.diagnostics import DiagnosticError
 
 
 def run_check(options: Namespace) -> int:
     """Checks a port as the command line says; returns the exit code."""
     messages = Messages(as_json=options.json)
-    try:
-        result = _check(options)
-    except (OptionError, UnknownLanguageError) as error:
-        return messages.fail(str(error), EXIT_USAGE_WRONG)
-    except DeviceError as error:
-        return messages.fail(str(error), EXIT_TOOL_FAILED)
-    except DiagnosticError as error:
-        messages.show(error.diagnostics)
-        return messages.end(EXIT_INPUT_WRONG)
-    except (ArgumentError, OSError) as error:
-        return messages.fail(str(error), EXIT_INPUT_WRONG)
+    return messages.answer(lambda: _answer(options, messages))
+
+
+def _answer(options: Namespace, messages: Messages) -> int:
+    result = _check(options)
     if not options.json:
         _print(result)
     return messages.end(EXIT_OK if result.agrees else EXIT_INPUT_WRONG, result.words())

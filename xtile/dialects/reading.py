@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xtile.command import EXIT_USAGE_WRONG, CommandError
 from xtile.dialects.languages import LANGUAGES, Language, file_endings, guess_language
 from xtile.dialects.registry import make_context
 from xtile.dialects.verification import verify_module
@@ -21,8 +22,10 @@ TEXT_NAME = "<text>"
 """What messages call a text that comes from no file."""
 
 
-class UnknownLanguageError(ValueError):
+class UnknownLanguageError(CommandError, ValueError):
     """The name of a file does not tell what language it is in, or there is no such language."""
+
+    EXIT_CODE = EXIT_USAGE_WRONG
 
 
 class TritonFunction(Protocol):

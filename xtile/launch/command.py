@@ -14,15 +14,12 @@ import numpy as np
 from xtile.arguments.array_arguments import MissingValueError, flattened, takes_pointers
 from xtile.arguments.binding import bind
 from xtile.arguments.copies import copied
-from xtile.arguments.errors import ArgumentError, DeviceError
+from xtile.arguments.errors import ArgumentError
 from xtile.arguments.groups import Group
 from xtile.arguments.signature import Parameter, Signature
 from xtile.backends.machine_code import HSACO, format_of
 from xtile.command import (
-    EXIT_INPUT_WRONG,
     EXIT_OK,
-    EXIT_TOOL_FAILED,
-    EXIT_USAGE_WRONG,
     Messages,
     print_table,
     write_standard_output,
@@ -37,27 +34,17 @@ from xtile.launch.run import launch
 from xtile.launch.specification import random_value, value_of
 from xtile.launch.timing import Timing, bytes_of
 from xtile.targets import OptionError
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.diagnostics import Diagnostics
 
 
-class UsageError(Exception):
+class UsageError(OptionError):
     """The command line contradicts itself or the kernel's signature."""
 
 
 def run_kernel(options: Namespace) -> int:
     """Runs a kernel as the command line says; returns the exit code."""
     messages = Messages(as_json=options.json)
-    try:
-        return messages.end(EXIT_OK, _run_kernel(options, messages))
-    except (UsageError, OptionError) as error:
-        return messages.fail(str(error), EXIT_USAGE_WRONG)
-    except DeviceError as error:
-        return messages.fail(str(error), EXIT_TOOL_FAILED)
-    except (ArgumentError, OSError) as error:
-        return messages.fail(str(error), EXIT_INPUT_WRONG)
-    except DiagnosticError as error:
-        messages.show(error.diagnostics)
-        return messages.end(EXIT_INPUT_WRONG)
+    return messages.answer(lambda: messages.end(EXIT_OK, _run_kernel(options, messages)))
 
 
 def _run_kernel(options: Namespace, messages: Messages) -> dict[str, Any]:

@@ -9,21 +9,17 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xtile.arguments.errors import ArgumentError, DeviceError
-from xtile.backends.build_error import BuildError
+from xtile.arguments.errors import DeviceError
 from xtile.backends.compiling import compile as compile_kernels
 from xtile.command import (
-    EXIT_INPUT_WRONG,
     EXIT_OK,
-    EXIT_TOOL_FAILED,
-    EXIT_USAGE_WRONG,
     Messages,
     write_standard_output,
 )
-from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source
+from xtile.dialects.reading import parse_source, read_source
 from xtile.ports.machine_code import MachineCode, of_cubin, of_hsaco, of_spirv
 from xtile.targets import AMD, NVIDIA, OptionError, find_target, vendor_of
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
 from xtile.translate.route import Options, translate_to
 
@@ -31,17 +27,11 @@ from xtile.translate.route import Options, translate_to
 def run_assembly(options: Namespace) -> int:
     """Prints the machine code of a kernel; returns the exit code."""
     messages = Messages(as_json=options.json)
-    try:
-        code, source = _machine_code(options)
-    except (OptionError, UnknownLanguageError) as error:
-        return messages.fail(str(error), EXIT_USAGE_WRONG)
-    except (BuildError, DeviceError) as error:
-        return messages.fail(str(error), EXIT_TOOL_FAILED)
-    except DiagnosticError as error:
-        messages.show(error.diagnostics)
-        return messages.end(EXIT_INPUT_WRONG)
-    except (ArgumentError, OSError) as error:
-        return messages.fail(str(error), EXIT_INPUT_WRONG)
+    return messages.answer(lambda: _show(options, messages))
+
+
+def _show(options: Namespace, messages: Messages) -> int:
+    code, source = _machine_code(options)
     if not options.json:
         write_standard_output("".join(f"{line}\n" for line in _lines(code, source)))
     words = {**code.form.words(), "instructions": code.instructions}

@@ -17,20 +17,18 @@ from xtile.checking.trials import Trials
 from xtile.command import (
     EXIT_INPUT_WRONG,
     EXIT_OK,
-    EXIT_USAGE_WRONG,
     Messages,
     print_table,
     write_standard_output,
 )
-from xtile.dialects.reading import UnknownLanguageError, parse_source, read_source
+from xtile.dialects.reading import parse_source, read_source
 from xtile.launch.progress import StatusLine
 from xtile.launch.run import checked_sizes
 from xtile.ports.outcome import key_of
 from xtile.ports.port import Port, Porting, check_port
 from xtile.ports.report import PAGE_NAME, Report
 from xtile.ports.targets import check_chips, chip_for, chosen_targets
-from xtile.targets import OptionError
-from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.text.diagnostics import Diagnostics
 from xtile.translate.forms import BESIDE, Form, forms_of
 
 _WIDTH = 110
@@ -40,19 +38,11 @@ _WIDTH = 110
 def run_port(options: Namespace) -> int:
     """Ports a kernel, or a folder of them, as the command line says; returns the exit code."""
     messages = Messages(as_json=options.json)
-    try:
-        if Path(options.kernel).is_dir() and not _is_dump(options.kernel):
-            from xtile.ports.batch import run_batch
+    if Path(options.kernel).is_dir() and not _is_dump(options.kernel):
+        from xtile.ports.batch import run_batch
 
-            return run_batch(options, messages)
-        return _port(options, messages)
-    except (OptionError, UnknownLanguageError) as error:
-        return messages.fail(str(error), EXIT_USAGE_WRONG)
-    except DiagnosticError as error:
-        messages.show(error.diagnostics)
-        return messages.end(EXIT_INPUT_WRONG)
-    except (ArgumentError, OSError) as error:
-        return messages.fail(str(error), EXIT_INPUT_WRONG)
+        return messages.answer(lambda: run_batch(options, messages))
+    return messages.answer(lambda: _port(options, messages))
 
 
 def _port(options: Namespace, messages: Messages) -> int:

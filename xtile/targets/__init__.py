@@ -12,6 +12,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from xtile.command import EXIT_USAGE_WRONG, CommandError
+
 if TYPE_CHECKING:
     from xtile.targets.target import Target
 
@@ -19,8 +21,10 @@ LARGEST_WORK_GROUP = 8192
 """Work-items of a work-group that some chip can have: the CPU. It is for checks without a chip."""
 
 
-class OptionError(ValueError):
+class OptionError(CommandError, ValueError):
     """A chip, a translation or a device is none of those that there are."""
+
+    EXIT_CODE = EXIT_USAGE_WRONG
 
 
 @dataclass(frozen=True)
