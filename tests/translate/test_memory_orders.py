@@ -157,3 +157,14 @@ def test_words_that_are_none(attribute: str, expected: str) -> None:
     }}"""
     with pytest.raises((DiagnosticError, VerifyException), match=f"expected one of {expected}"):
         xtile.parse(text, language="mlir")
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("triton", "add, acq_rel, sys"), ("cuda_tile", "acq_rel sys")],
+)
+def test_what_attributes_say_reaches_languages_of_tiles(language: str, words: str) -> None:
+    attributes = said(MemoryOrder.ACQUIRE_RELEASE, MemoryScope.SYSTEM)
+    update = f"%0 = memref.atomic_rmw addi %v, %m[%c0]{attributes} : (i32, memref<64xi32>) -> i32"
+    module = xtile.parse(TILES.format(update=update), language="mlir")
+    assert words in text_of(xtile.translate(module, language))
