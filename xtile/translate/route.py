@@ -196,9 +196,13 @@ class Run:
         level that others are to have.
         """
         from xtile.dialects.normalisation import normalised
-        from xtile.rewrite.affine_control import with_affine_lowered
+        from xtile.dialects.walk import walk
 
-        module = with_affine_lowered(normalised(module))
+        module = normalised(module)
+        if any(each.name.startswith("affine.") for each in walk(module)):
+            from xtile.rewrite.affine_control import with_affine_lowered
+
+            module = with_affine_lowered(module)
         level = self.options.xegpu_level if target != XEGPU_WORK_GROUP.language else None
         if not self.options.may_overlap and level is None:
             return module

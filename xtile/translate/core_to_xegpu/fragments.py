@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.shared_attributes import vector_of
-from xtile.layouts.intel import VectorLayout
+
+if TYPE_CHECKING:
+    from xtile.layouts.intel import VectorLayout
 
 PIECE = 8
 """How many entries of a fragment one vector holds: the rows of the largest matrix product."""

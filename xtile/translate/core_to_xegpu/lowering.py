@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from typing_extensions import override
 from xdsl.dialects import arith
@@ -41,7 +41,6 @@ from xtile.dialects.gpu.enumerations import AddressSpace
 from xtile.dialects.gpu.indices import LaneIdOp
 from xtile.dialects.number_attributes import NARROW_FLOATS
 from xtile.dialects.shapes import as_vector
-from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.facts import Facts, constant_of
 from xtile.rewrite.indices import ArithBuilder, Index
 from xtile.rewrite.rebuilder import RuleTable
@@ -50,6 +49,9 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.mlir_attributes import splat_constant
 from xtile.text.source import Source
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_types
+
+if TYPE_CHECKING:
+    from xtile.layouts.intel import VectorLayout
 
 LOCAL_MEMORY_SPACE = IntegerAttr(3, i64)
 """Local memory as the lowering to LLVM knows it: address space 3, shared by a work-group."""
@@ -189,6 +191,8 @@ class Lowering(ArithBuilder):
                 f"a subgroup cannot hold a matrix of {rows} x {columns}: its {self.subgroup_size} "
                 f"lanes take at most {most} components; use smaller matrices in a loop"
             )
+        from xtile.layouts.intel import vector_layout
+
         return vector_layout(rows, columns, self.subgroup_size)
 
     def types(self, type_: Attribute) -> list[Attribute]:
