@@ -218,7 +218,7 @@ class TilePolicy:
         one_warp_elements: The most elements of a product's tile in kernels that allocate memory,
             which have one warp; None where they have as many as others.
         updates: The tile of products that are added to what memory has, where work-groups become
-            one tile block (`transforms/merge_work_groups.py`).
+            one tile block (`transforms/merge_work_groups/`).
         merged_elements: The most elements of a work-group's product where several of them become
             one tile block.
         blocks: How many thread blocks keep all multiprocessors busy, in two rounds.
