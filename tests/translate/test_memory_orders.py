@@ -168,3 +168,26 @@ def test_what_attributes_say_reaches_languages_of_tiles(language: str, words: st
     update = f"%0 = memref.atomic_rmw addi %v, %m[%c0]{attributes} : (i32, memref<64xi32>) -> i32"
     module = xtile.parse(TILES.format(update=update), language="mlir")
     assert words in text_of(xtile.translate(module, language))
+
+
+ACQUIRED = """
+gpu.module @kernels {{
+  gpu.func @k(%m: memref<64xi32> {{core.noalias}}, %x: memref<64xi32> {{core.noalias}},
+      %y: memref<64xi32> {{core.noalias}}, %v: i32) kernel attributes {{core.level = "tile"}} {{
+    %c0 = arith.constant 0 : index
+    %0 = memref.atomic_rmw addi %v, %m[%c0]{attributes} : (i32, memref<64xi32>) -> i32
+    %1 = vector.transfer_read %x[%c0], %v {{in_bounds = [true]}} : memref<64xi32>, vector<64xi32>
+    vector.transfer_write %1, %y[%c0] {{in_bounds = [true]}} : vector<64xi32>, memref<64xi32>
+    gpu.return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("order", "is_ordered"), [(MemoryOrder.RELAXED, False), (MemoryOrder.ACQUIRE, True)]
+)
+def test_what_is_read_after_an_acquire_waits_for_it(order: MemoryOrder, is_ordered: bool) -> None:
+    text = ACQUIRED.format(attributes=said(order, MemoryScope.DEVICE))
+    ported = text_of(xtile.translate(xtile.parse(text, language="mlir"), "cuda_tile"))
+    (load,) = [line for line in ported.splitlines() if "load_view_tko" in line]
+    assert ("token = " in load) is is_ordered

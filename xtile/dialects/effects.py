@@ -17,6 +17,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import NoMemoryEffect
 
+from xtile.dialects.core.attributes import MEMORY_ORDER_ATTRIBUTE
+
 _OVERWRITING = (
     "linalg.abs",
     "linalg.add",
@@ -437,7 +439,7 @@ def only_reads(operation: Operation) -> bool:
     return operation.name in READS and operation.name not in WRITES
 
 
-_ORDERS_OTHERS = frozenset(
+_WITH_ORDER = frozenset(
     {
         "core.atomic_compare_and_swap",
         "core.atomic_rmw",
@@ -445,14 +447,18 @@ _ORDERS_OTHERS = frozenset(
         "core.scatter_store",
     }
 )
+"""The accesses that have a word for their memory order; an attribute says that of others."""
+
 _RELAXED = (None, "relaxed")
 
 
 def synchronizes(operation: Operation) -> bool:
     """Whether an atomic access orders accesses of other memory, too: an acquire or a release."""
-    if operation.name not in _ORDERS_OTHERS:
-        return False
-    return getattr(operation.properties.get("order"), "data", None) not in _RELAXED
+    if operation.name in _WITH_ORDER:
+        said = operation.properties.get("order")
+    else:
+        said = operation.attributes.get(MEMORY_ORDER_ATTRIBUTE)
+    return getattr(said, "data", None) not in _RELAXED
 
 
 def leaves_memory(operation: Operation) -> bool:
