@@ -1,11 +1,16 @@
 """Machine code of Triton's kernels for AMD's chips: xtile's layouts beside Triton's own.
 
     python benchmarks/amd_machine_code.py [--chip gfx942] [--only matmul_f16]
+    python benchmarks/amd_machine_code.py --times [--chip gfx942] [--only matmul_f16]
 
 Triton compiles each function of `amd_kernels.py` through all of its passes. xtile takes the text in
 `tt` of the same compilation, gives it layouts, and Triton makes machine code of that as it stands.
 Instructions of the whole kernel are counted, so that loops that were unrolled or peeled count more
 than once: compare what there is for each instruction of the matrix unit. No GPU is needed.
+
+`--times` tells how long that takes: xtile's own part in a process that has done it before, and
+whole commands with empty caches, `xtile compile` from text to an hsaco and a program that calls
+`triton.compile` with the function.
 """
 
 from __future__ import annotations
@@ -17,12 +22,12 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measuring import print_table
+from measuring import conditions, cost_of_call, cost_of_command, print_table, seconds
 
 SECONDS = 300
 """Time that Triton has for a kernel."""
@@ -186,20 +191,76 @@ def both(kernel: Kernel, chip: str) -> tuple[Counts, Counts]:
     from xtile.translate.route import Options, translate
 
     common = {"chip": chip, "lanes": find_target(chip).subgroup_size}
-    theirs = compiled(
-        {
-            **common,
-            "folder": str(Path(__file__).parent),
-            "function": kernel.function,
-            "signature": dict(kernel.signature),
-            "constants": dict(kernel.constants),
-            "warps": kernel.warps,
-        }
-    )
+    theirs = compiled(_request_of(kernel, **common))
     module = xtile.parse(theirs["ttir"], language="ttir")
     made = translate(module, "triton-to-amdg", Options(chip, warps=kernel.warps))
     ours = compiled({**common, "text": xtile.to_text(made, "mlir")})
     return counted(ours["amdgcn"], ours["shared"]), counted(theirs["amdgcn"], theirs["shared"])
+
+
+# --- how long it takes ---
+
+REPEATS = 5
+
+EXAMPLES = ("matrix_unit", "gemm", "flash_attention", "subgroup_gemm")
+"""Kernels of the tensor language, which Triton has no function for."""
+
+
+def _request_of(kernel: Kernel, chip: str, lanes: int) -> dict[str, Any]:
+    return {
+        "chip": chip,
+        "lanes": lanes,
+        "folder": str(Path(__file__).parent),
+        "function": kernel.function,
+        "signature": dict(kernel.signature),
+        "constants": dict(kernel.constants),
+        "warps": kernel.warps,
+    }
+
+
+def times_of(path: Path, chip: str, request: Mapping[str, Any] | None) -> list[str]:
+    """xtile's own part of a compilation, a whole command, and one of Triton."""
+    import xtile
+    from xtile.backends.triton.compilation import compile_program
+
+    own = cost_of_call(lambda: compile_program(xtile.parse(path), chip), REPEATS)
+    with tempfile.TemporaryDirectory() as folder:
+        caches = ["env", f"HOME={folder}", "XDG_CACHE_HOME="]
+        made = f"{folder}/k.hsaco"
+        xtile_ = [str(Path(sys.executable).with_name("xtile")), "compile", str(path)]
+        fresh = ["sh", "-c", 'rm -rf "$0"/.cache "$0"/.triton; exec "$@"', folder, *caches]
+        whole = cost_of_command([*fresh, *xtile_, "--chip", chip, "-o", made], REPEATS)
+        row = [seconds(own.cpu), seconds(whole.wall), seconds(whole.cpu)]
+        if request is None:
+            return [*row, "", "", ""]
+        (Path(folder) / "request.json").write_text(json.dumps(request))
+        (Path(folder) / "compile.py").write_text(COMPILE)
+        script = ["sh", "-c", 'cd "$0" && exec "$@"', folder]
+        theirs = cost_of_command(
+            [*fresh, "TRITON_DEFAULT_FP_FUSION=1", *script, sys.executable, "compile.py"], REPEATS
+        )
+    ratio = f"{whole.wall / theirs.wall:.2f}"
+    return [*row, seconds(theirs.wall), seconds(theirs.cpu), ratio]
+
+
+def print_times(chip: str, only: Sequence[str]) -> None:
+    """Prints how long kernels take to become hsacos."""
+    from xtile.targets import find_target
+
+    lanes = find_target(chip).subgroup_size
+    rows: list[list[str]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in only:
+            request = _request_of(KERNELS[name], chip, lanes)
+            path = Path(folder) / f"{name}.ttir"
+            path.write_text(compiled(request)["ttir"])
+            rows.append([name, *times_of(path, chip, request)])
+        for name in EXAMPLES:
+            path = Path(__file__).parents[1] / "examples" / f"{name}.ir"
+            rows.append([f"examples/{name}.ir", *times_of(path, chip, None)])
+    headings = ["kernel", "xtile's part, warm, CPU", "text to hsaco", "CPU"]
+    headings += ["triton.compile", "CPU", "ratio of times"]
+    print_table(f"{chip}, {conditions('triton')}", headings, rows)
 
 
 def main() -> None:
@@ -207,7 +268,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chip", default="gfx942")
     parser.add_argument("--only", nargs="*", default=list(KERNELS))
+    parser.add_argument("--times", action="store_true", help="how long it takes")
     arguments = parser.parse_args()
+    if arguments.times:
+        print_times(arguments.chip, arguments.only)
+        return
     headings = ["kernel", *_KINDS, "instructions", "registers", "spills", "local memory"]
     rows: list[list[str]] = []
     for name in arguments.only:
