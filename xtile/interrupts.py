@@ -38,9 +38,9 @@ class Interrupts:
             signal.signal(number, handler)
 
     def _replace(self, number: int, usual: Handler | int, handler: Handler) -> None:
-        """Sets a handler where Python's usual one is, and Python lets it be set."""
+        """Sets a handler where Python's usual one is, or none yet, and Python lets it be set."""
         is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(number) == usual:
+        if is_main and signal.getsignal(number) in (usual, _end):
             self._replaced[number] = signal.signal(number, handler)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> NoReturn:
@@ -58,9 +58,10 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def ending_at_once() -> Generator[None]:
-    """The time in which modules are loaded, and Ctrl-C ends the process at once.
+    """The time of a command in which Ctrl-C ends the process at once, until `Interrupts` takes over.
 
-    There is nothing to tidy up then, and an exception might get lost in what loads them.
+    There is nothing to tidy up while modules are loaded, and an exception might get lost in what
+    loads them; nobody would catch one just before or behind what the command does.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
