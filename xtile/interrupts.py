@@ -58,7 +58,7 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def ending_at_once() -> Generator[None]:
-    """The time of a command in which Ctrl-C ends the process at once, until `Interrupts` takes over.
+    """The time of a command in which Ctrl-C ends the process at once, until `Interrupts` begins.
 
     There is nothing to tidy up while modules are loaded, and an exception might get lost in what
     loads them; nobody would catch one just before or behind what the command does.
