@@ -199,3 +199,12 @@ def test_loops_stay_that_may_read_what_they_write() -> None:
 def test_kernels_of_other_levels_stay() -> None:
     module = _module(BODIES["writes"], level="subgroup")
     assert _deepened(module) is module
+
+
+def test_loops_over_points_alone_stay() -> None:
+    # Their tiles have the size that `foreach` chose for them.
+    text = xtile.to_text(_module(BODIES["writes"]), "mlir")
+    old = "scf.yield %chosen : vector<4x8xf32>\n      }"
+    assert text.count(old) == 1
+    module = xtile.parse(text.replace(old, f"{old} {{core.independent}}"), language="mlir")
+    assert _deepened(module) is module

@@ -29,6 +29,7 @@ from xdsl.dialects.vector import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import CmpIOp, SelectOp
+from xtile.dialects.core.attributes import INDEPENDENT_ATTRIBUTE
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
@@ -73,7 +74,9 @@ def deepen_loops(
 
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
-        return is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in loops)
+        # The tiles of loops over points are as large as the chip likes them already.
+        strided = (loop for loop in loops if INDEPENDENT_ATTRIBUTE not in loop.attributes)
+        return is_of_subgroups(kernel) and any(_steps_of(loop, most) for loop in strided)
 
     def deeper(kernel: FuncOp) -> FuncOp:
         made = rebuilt(kernel, _Deepening(most, source, diagnostics))

@@ -85,7 +85,7 @@ def test_what_the_first_subgroup_leaves_in_local_memory(target: str) -> None:
     assert "alloca" not in text
     if target == "cuda_tile":
         assert "ptr_tko" not in text
-        assert text.count("tile<1x1024xf32>, token") == 2
+        assert text.count("tile<1x2048xf32>, token") == 2
 
 
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
