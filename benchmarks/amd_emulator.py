@@ -54,7 +54,7 @@ from xtile.backends.triton.layouts import AMDG, TTIR, Options, Through
 from xtile.text.diagnostics import DiagnosticError
 
 ARCHITECTURES = {"gfx942": "cdna", "gfx1100": "rdna3"}
-"""What the emulator calls a chip."""
+"""What the emulator calls a chip. It does not know the buffer operations of gfx1100."""
 
 # --- loading ---
 
