@@ -31,7 +31,7 @@ from xtile.text.source import Source
 pytestmark = pytest.mark.slow
 
 CHUNKS = 4
-FILES_PER_CHUNK = 500
+FILES_PER_CHUNK = 250
 MLIR_CHUNKS = 2
 MLIR_FILES_PER_CHUNK = 200
 SECONDS_PER_FILE = 5.0

@@ -97,6 +97,8 @@ class _Side:
         if scale is not None:
             self._check(factor, scale)
         if isinstance(element, Float4E2M1FNType):
+            from xtile.dialects.core.packing import UnpackOp
+
             unpacked = factor.owner
             if not isinstance(unpacked, UnpackOp):
                 raise lowering.error(
