@@ -210,6 +210,10 @@ def test_what_is_no_number_stays_so() -> None:
             "what is left out is not scaled",
         ),
         (
+            {"mask": MASKS["a mask in a branch"].replace("scf.yield %scaled", "scf.yield %never")},
+            "a branch leaves everything out, whatever the sign of the scale is",
+        ),
+        (
             {
                 "difference": DIFFERENCES["a difference"].replace(
                     "%kept, %largest", "%largest, %kept"

@@ -160,8 +160,7 @@ def _find_scale(tile: SSAValue, found: dict[SSAValue, _Scale]) -> _Scale | None:
     if isinstance(owner, arith.MulfOp) and _is_tile(tile) and not says_how_to_round(owner):
         scale = next(filter(None, map(_scale_of, owner.operands)), None)
     elif isinstance(owner, SelectOp | scf.IfOp):
-        chosen = [each for each in _choices(owner, tile) if _constant_of(each) != -math.inf]
-        scales = [_find_scale(each, found) for each in chosen]
+        scales = [_find_scale(each, found) for each in _choices(owner, tile)]
         if scales and all(each == scales[0] for each in scales):
             scale = scales[0]
     if scale is not None:
@@ -170,9 +169,11 @@ def _find_scale(tile: SSAValue, found: dict[SSAValue, _Scale]) -> _Scale | None:
 
 
 def _choices(operation: SelectOp | scf.IfOp, result: SSAValue) -> Iterator[SSAValue]:
-    """What a result is one of."""
+    """What a result is one of, but for what a mask leaves out."""
     if isinstance(operation, SelectOp):
-        yield from (operation.lhs, operation.rhs)
+        yield from (
+            each for each in (operation.lhs, operation.rhs) if _constant_of(each) != -math.inf
+        )
         return
     number = list[SSAValue](operation.results).index(result)
     for region in operation.regions:
@@ -186,11 +187,15 @@ def _scale_of(factor: SSAValue) -> _Scale | None:
     constant = _constant_of(factor)
     if constant is not None:
         return constant if _LEAST <= abs(constant) < math.inf else None
-    while isinstance(factor.owner, BroadcastOp | ShapeCastOp):
-        factor = factor.owner.operands[0]
-        if not shape_of(factor.type):
-            return factor
-    return None
+    origin = _origin(factor)
+    return None if shape_of(origin.type) else origin
+
+
+def _origin(tile: SSAValue) -> SSAValue:
+    """What is repeated and reshaped to a tile."""
+    while isinstance(tile.owner, BroadcastOp | ShapeCastOp):
+        tile = tile.owner.operands[0]
+    return tile
 
 
 _LEAST = 2.0**-126
@@ -199,10 +204,8 @@ _LEAST = 2.0**-126
 
 def _constant_of(tile: SSAValue) -> float | None:
     """The constant that all elements of a tile are."""
+    tile = _origin(tile)
     owner = tile.owner
-    while isinstance(owner, BroadcastOp | ShapeCastOp):
-        tile = owner.operands[0]
-        owner = tile.owner
     if not isinstance(owner, arith.ConstantOp):
         return None
     value = owner.value
@@ -222,10 +225,11 @@ def _may_be_scaled_later(tile: SSAValue, found: _Tiles) -> bool:
             choice = user.parent_op()
             if isinstance(choice, scf.IfOp) and choice.results[use.index] in found.scales:
                 continue
-        if isinstance(user, MultiDimReductionOp) and user.kind.data in _OPPOSITES:
+        is_maximum = isinstance(user, MultiDimReductionOp) and user.kind.data in _OPPOSITES
+        # It is not what the reduction begins with.
+        if is_maximum and use.index == 0:
             found.maxima.add(user)
-            if user.source is tile and user.acc is not tile:
-                continue
+            continue
         is_minuend = _minuend(user) is tile and list(user.operands).count(tile) == 1
         if is_minuend and all(_is_power(each.operation) for each in user.results[0].uses):
             found.differences.add(user)
