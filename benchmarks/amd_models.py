@@ -386,19 +386,21 @@ def _aligned(a: Array, b: Array, c: Array) -> Array:
     return (both >> (c & 31).astype(np.uint64)).astype(np.uint32)
 
 
-_FLOAT_PAIRS: Mapping[str, Vector] = {
+_PAIRS: Mapping[str, Vector] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "subrev": lambda a, b: b - a,
+}
+
+_FLOAT_PAIRS: Mapping[str, Vector] = {
+    **_PAIRS,
     "mul": lambda a, b: a * b,
     "max": np.fmax,
     "min": np.fmin,
 }
 
 _INTEGER_PAIRS: Mapping[str, Vector] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "subrev": lambda a, b: b - a,
+    **_PAIRS,
     "mul_lo": lambda a, b: a * b,
     "max": np.maximum,
     "min": np.minimum,
