@@ -8,15 +8,15 @@ from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import IRDLOperation
 
+from xtile.dialects.construction import DirectOperation
 from xtile.dialects.cuda_tile.versions import V13_1, Version
 
 Operand: TypeAlias = SSAValue | Operation
 """What constructors take as an operand: a value, or the operation whose only result it is."""
 
 
-class CudaTileOperation(IRDLOperation, ABC):
+class CudaTileOperation(DirectOperation, ABC):
     """An operation of CUDA Tile IR.
 
     Its operands, properties and results stand in the order in which the bytecode has them.

@@ -11,7 +11,8 @@ from typing_extensions import override
 from xdsl.dialects.builtin import I64 as I64Type
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+
+from xtile.dialects.construction import DirectOperation
 
 if TYPE_CHECKING:
     from xdsl.parser import Parser
@@ -113,7 +114,7 @@ class Support(Protocol):
         ...
 
 
-class TensorLangOperation(IRDLOperation, ABC):
+class TensorLangOperation(DirectOperation, ABC):
     """An instruction.
 
     `SYNTAX` describes the text after the instruction's name once, for the `.ir` reader and

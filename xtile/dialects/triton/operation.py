@@ -12,17 +12,17 @@ from typing import ClassVar, TypeAlias, cast
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerType, NoneAttr, Signedness, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.construction import DirectOperation
 from xtile.dialects.triton.versions import OLDEST, Release, name_in
 
 Operand: TypeAlias = SSAValue | Operation
 """What constructors take as an operand: a value, or the operation whose only result it is."""
 
 
-class TritonOperation(IRDLOperation, ABC):
+class TritonOperation(DirectOperation, ABC):
     """An operation of `tt`, `ttg` or `amdg`.
 
     Its operands, properties and results stand in the order of Triton's definition of it.

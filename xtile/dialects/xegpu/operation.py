@@ -13,10 +13,11 @@ from typing_extensions import override
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ContainerType, DenseArrayBase, VectorType, i64
 from xdsl.dialects.utils.dynamic_index_list import get_dynamic_index_list
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, opt_prop_def
+from xdsl.irdl import opt_prop_def
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
+from xtile.dialects.construction import DirectOperation
 from xtile.dialects.xegpu.assembly import integers
 from xtile.dialects.xegpu.attributes import (
     READ_POLICIES,
@@ -29,7 +30,7 @@ from xtile.dialects.xegpu.distribution import DistributeLayoutAttr
 from xtile.dialects.xegpu.types import TensorDescType
 
 
-class XeGPUOperation(IRDLOperation, ABC):
+class XeGPUOperation(DirectOperation, ABC):
     """An operation whose properties may also be given in its attribute dictionary.
 
     Upstream takes an inherent attribute for a property wherever the text gives it, and kernels give
