@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 import xtile
 from tests.seeds import fresh_generator
 from xtile.text.checked_definitions import CheckedDefinition
+from xtile.text.diagnostics import DiagnosticError
 
 FILETESTS = Path(__file__).parents[1] / "filetests"
 
@@ -87,3 +88,77 @@ def test_verdicts(file: Path) -> None:
             seen.add(is_refused)
             operation.erase()
     assert seen == {False, True}
+
+
+_ISOLATED = """
+cuda_tile.module @m {
+  entry @f(%n: tile<i32>) {
+    %a = addi %n, %n : tile<i32>
+    %r = for %i in (%n to %a, step %n) : tile<i32> iter_values(%s = %a) -> (tile<i32>) {
+      %b = addi %s, %i : tile<i32>
+      %c = addi %b, %n : tile<i32>
+      continue %c : tile<i32>
+    }
+    %d = addi %r, %a : tile<i32>
+    return
+  }
+  entry @g(%m: tile<i32>) {
+    %e = addi %m, %m : tile<i32>
+    return
+  }
+}
+"""
+
+
+def _named(module: Operation, name: str) -> SSAValue:
+    for operation in module.walk():
+        blocks = [block for region in operation.regions for block in region.blocks]
+        arguments = [argument for block in blocks for argument in block.args]
+        for value in (*operation.results, *arguments):
+            if value.name_hint == name:
+                return value
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize(
+    ("user", "value", "is_refused"),
+    [
+        ("c", "n", False),
+        ("c", "a", False),
+        ("c", "i", False),
+        # Wrong in another way, which something else checks.
+        ("d", "b", False),
+        ("c", "m", True),
+        ("b", "e", True),
+        ("d", "m", True),
+        ("a", "e", True),
+    ],
+)
+def test_isolation(user: str, value: str, is_refused: bool) -> None:
+    module = xtile.parse(_ISOLATED, language="mlir")
+    operation = _named(module, user).owner
+    assert isinstance(operation, Operation)
+    operation.operands[0] = _named(module, value)
+    outer = next(each for each in module.walk() if each.name == "cuda_tile.entry")
+    definition = cast("IRDLOperation", outer).get_irdl_definition()
+    assert isinstance(definition, CheckedDefinition)
+    assert _refuses(definition.verify, outer) is is_refused
+    assert _refuses(lambda each: OpDef.verify(definition, each), outer) is is_refused
+
+
+def test_isolation_is_told_in_words_of_xdsl() -> None:
+    module = xtile.parse(_ISOLATED, language="mlir")
+    operation = _named(module, "c").owner
+    assert isinstance(operation, Operation)
+    operation.operands[0] = _named(module, "m")
+    with pytest.raises(DiagnosticError) as caught:
+        xtile.verify(module)
+    isolated, reach = (each.message for each in caught.value.diagnostics)
+    assert isolated == (
+        "'cuda_tile.entry': Operation using value defined out of its IsolatedFromAbove parent: "
+        "AddIOp(%c = cuda_tile.addi %m, %n : tile<i32>)"
+    )
+    assert reach == (
+        "operand 0 of 'cuda_tile.addi' is defined outside of the 'cuda_tile.entry' around it, "
+        "which may only use values of its own"
+    )

@@ -12,9 +12,10 @@ from functools import cache, lru_cache
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, i32
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.irdl import (
+    AttributeDef,
     AttrSizedOperandSegments,
     AttrSizedResultSegments,
     AttrSizedSegments,
@@ -23,6 +24,7 @@ from xdsl.irdl import (
     OperandDef,
     OptionalDef,
     ParsePropInAttrDict,
+    PropertyDef,
     ResultDef,
     VariadicDef,
 )
@@ -88,6 +90,34 @@ class DirectOperation(IRDLOperation, ABC):
         )
         return operation
 
+    @override
+    def __post_init__(self) -> None:
+        # As xDSL does, which asks each property of each operation whether it has a default.
+        properties, attributes = _defaults(type(self))
+        for name, default in properties:
+            self.properties.setdefault(name, default)
+        for name, default in attributes:
+            self.attributes.setdefault(name, default)
+
+
+_Defaults: TypeAlias = Sequence[tuple[str, Attribute]]
+"""What attributes are where nobody says otherwise."""
+
+
+@cache
+def _defaults(kind: type[IRDLOperation]) -> tuple[_Defaults, _Defaults]:
+    """The properties and the attributes that operations of a class have by default."""
+    definition = kind.get_irdl_definition()
+    return _defaults_of(definition.properties), _defaults_of(definition.attributes)
+
+
+def _defaults_of(known: Mapping[str, PropertyDef] | Mapping[str, AttributeDef]) -> _Defaults:
+    return [
+        (name, each.default_value)
+        for name, each in known.items()
+        if each.default_value is not None and not isinstance(each, OptionalDef)
+    ]
+
 
 @lru_cache(1024)
 def segment_sizes(sizes: tuple[int, ...]) -> DenseArrayBase:
@@ -121,6 +151,7 @@ def _made(
         result_types=types[0],
         properties=given[True],
         attributes=given[False],
+        location=UNKNOWN_LOC,
     )
     return True
 

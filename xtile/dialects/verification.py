@@ -68,11 +68,11 @@ def verify_module(module: ModuleOp, diagnostics: Diagnostics, source: Source | N
     isolated: _Isolated = {}
     for operation in operations:
         problems: list[str] = []
-        if operation.operands:
+        if not _uses_values_before_it(operation, visited):
             problems += _problems_of_order(operation, visited)
             problems += _problems_of_reach(operation, isolated)
         visited.add(operation)
-        if operation.dialect_name() not in special:
+        if not special or operation.dialect_name() not in special:
             problems += _problems_of_blocks(operation)
         for problem in problems:
             diagnostics.error(source, span_of(operation, source), problem)
@@ -174,6 +174,21 @@ def _verify_operation(
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         diagnostics.error(source, span_of(operation, source), f"'{operation.name}': {reason}")
+
+
+def _uses_values_before_it(operation: Operation, visited: set[Operation]) -> bool:
+    """Whether all operands are defined before an operation in its own block.
+
+    Those of nearly all operations are, so that nothing else needs to be asked about them.
+    """
+    block = operation.parent
+    for operand in operation.operands:
+        definition = operand.owner
+        if definition is block:
+            continue
+        if definition.parent is not block or definition not in visited:
+            return False
+    return True
 
 
 def _problems_of_order(operation: Operation, visited: set[Operation]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import cast
 
 from typing_extensions import override
+from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
@@ -20,7 +21,6 @@ from xdsl.irdl import (
     IRDLOperationInvT,
     OpDef,
     OptionalDef,
-    VerificationContext,
 )
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import Parser, UnresolvedOperand
@@ -51,27 +51,23 @@ class AssemblyFormat(FormatProgram):
             directive.parse(parser, state)
         operands = cast("Sequence[Sequence[UnresolvedOperand]]", state.operands)
         given = (*state.operand_types, *state.result_types)
-        key = (
-            op_type,
-            *(len(each) for each in operands),
-            *(None if types is None else tuple(map(id, types)) for types in given),
-        )
+        key = (op_type, *map(len, operands), *map(_identity, given))
         known = parser.known_types.get(key)
         if known is None:
             operation, known = self._with_new_types(parser, op_type, state)
             parser.known_types[key] = known
             return operation
-        context = VerificationContext()
         for name, default, constraint in properties:
             attribute = state.properties.get(name, default)
             if attribute is not None:
-                constraint.verify(attribute, context)
+                constraint.verify(attribute, state.context)
         resolve = parser.resolve_operand
         operation = op_type.create(
             operands=list(map(resolve, chain.from_iterable(operands), known.operands)),
             result_types=known.results,
             properties=state.properties,
             attributes=state.attributes,
+            location=UNKNOWN_LOC,
         )
         for option, sizes in known.sizes:
             option.container(operation)[option.attribute_name] = sizes
@@ -129,3 +125,10 @@ class AssemblyFormat(FormatProgram):
             for name, each in definition.properties.items()
             if each.default_value is not None or not isinstance(each, OptionalDef)
         ]
+
+
+def _identity(types: Sequence[Attribute] | None) -> object:
+    """What types are known by; nearly every one stands alone."""
+    if types is None:
+        return None
+    return id(types[0]) if len(types) == 1 else tuple(map(id, types))

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import DenseArrayBase, i32
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import (
     AttrConstraint,
     AttributeDef,
@@ -31,7 +31,7 @@ from xdsl.irdl import (
 )
 from xdsl.irdl.constraints import EqIntConstraint, RangeLengthConstraint
 from xdsl.irdl.operations import VarIRConstruct, irdl_op_verify_regions, verify_variadic_size
-from xdsl.traits import OpTrait
+from xdsl.traits import IsolatedFromAbove, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 _Check: TypeAlias = Callable[[Operation, Sequence[SSAValue], VerificationContext], None]
@@ -74,8 +74,8 @@ class CheckedDefinition(OpDef):
         if not self.properties.keys() >= op.properties.keys():
             raise VerifyException("a property is not defined")
         _check_attributes(self._attribute_constraints, op.attributes, context)
-        for trait in self._checking_traits:
-            trait.verify(op)
+        for verify in self._trait_checks:
+            verify(op)
 
     @cached_property
     def _check_operands(self) -> _Check:
@@ -97,8 +97,12 @@ class CheckedDefinition(OpDef):
         return _constraints(self.attributes)
 
     @cached_property
-    def _checking_traits(self) -> Iterable[OpTrait]:
-        return [trait for trait in self.traits if type(trait).verify is not OpTrait.verify]
+    def _trait_checks(self) -> Iterable[Callable[[Operation], None]]:
+        return [
+            _check_isolation if type(trait) is IsolatedFromAbove else trait.verify
+            for trait in self.traits
+            if type(trait).verify is not OpTrait.verify
+        ]
 
 
 def _constraints(known: Mapping[str, PropertyDef] | Mapping[str, AttributeDef]) -> _Constraints:
@@ -114,6 +118,30 @@ def _check_attributes(
             constraint.verify(value, context)
         elif not is_optional:
             raise VerifyException("an attribute is missing")
+
+
+def _check_isolation(op: Operation) -> None:
+    """Checks that what stands in an operation uses no values from outside of it.
+
+    xDSL goes up from each operand to the operation. Here a set has the blocks that were met.
+    """
+    inside: set[Block] = set()
+    regions = list(op.regions)
+    while regions:
+        region = regions.pop()
+        inside.update(region.blocks)
+        for block in region.blocks:
+            for child in block.ops:
+                for operand in child.operands:
+                    owner = operand.owner
+                    # Nearly all values are of the same block.
+                    if owner is block or owner.parent is block:
+                        continue
+                    around = owner if isinstance(owner, Block) else owner.parent
+                    if around not in inside:
+                        raise VerifyException("a value is not defined in the operation")
+                if child.regions and not child.has_trait(IsolatedFromAbove):
+                    regions += child.regions
 
 
 def _check_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
 
 from typing_extensions import override
 from xdsl.utils.lexer import Input, Position, Span, Token
@@ -32,7 +31,7 @@ _GROUPS = (
 """What tokens look like, by their kinds; None for punctuation. The most frequent stand first."""
 
 _match = re.compile(
-    r"(?: // [^\n]* \n? | \s++ )*+ (?:" + "|".join(f"( {text} )" for _, text in _GROUPS) + ")",
+    r"\s*+ (?: // [^\n]* \n? \s*+ )*+ (?:" + "|".join(f"( {text} )" for _, text in _GROUPS) + ")",
     re.ASCII | re.VERBOSE,
 ).match
 """Matches white space and the token after it."""
@@ -82,7 +81,8 @@ class MlirLexer(MLIRLexer):
         if match is None:
             token = super().lex()
             return MlirToken(token.kind, token.text, token.span.start, token.span.end, input)
-        group = cast("int", match.lastindex)
+        group = match.lastindex
+        assert group is not None, "each of the pattern's alternatives is a group"
         text = match[group]
         self.pos = end = match.end()
         kind = _KINDS[group] or KIND_BY_PUNCTUATION_SPELLING[text]

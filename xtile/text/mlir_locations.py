@@ -6,6 +6,7 @@ Source: MLIR, "Builtin Dialect", "Location Attributes".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from typing_extensions import override
@@ -35,7 +36,7 @@ def file_location(file: StringAttr, line: int, column: int) -> FileLineColLoc:
     makes: a text has one for each operation.
     """
     location = FileLineColLoc.__new__(FileLineColLoc)
-    vars(location).update(filename=file, line=_number(line), column=_number(column))
+    vars(location).update(filename=file, line=_number(line), column=_column(column))
     return location
 
 
@@ -43,6 +44,10 @@ def _number(value: int) -> IntAttr:
     number = IntAttr.__new__(IntAttr)
     vars(number)["data"] = value
     return number
+
+
+_column = lru_cache(1024)(_number)
+"""The number of a column, of which a text has few."""
 
 
 class LocationParser(LiteralParser):

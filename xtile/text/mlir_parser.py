@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import is_
 from typing import cast
 
 from typing_extensions import override
@@ -37,7 +38,7 @@ from xtile.text.mlir_resource_parser import ResourceParser
 from xtile.text.mlir_resources import Resources
 from xtile.text.mlir_token_parser import NamedOperand, TokenState
 from xtile.text.source import Source, Span
-from xtile.text.value_names import give_name
+from xtile.text.value_names import give_checked_name
 
 _OTHER_FORMS = {
     "spirv": (
@@ -76,8 +77,6 @@ class MlirParser(ResourceParser):
         self._distinct = {}
         self._resources = {}
         self._file_name = StringAttr(source.name)
-        # The operands read so far; an operation takes its own.
-        self._operands: list[NamedOperand] = []
         # Where names stood first that were not defined before.
         self._first_uses: dict[str, XdslSpan] = {}
         self._operation_starts: list[int] = []
@@ -123,7 +122,7 @@ class MlirParser(ResourceParser):
 
     def _parse_results(self) -> list[tuple[MlirToken, int]]:
         """Reads `%a, %b:2 =` where an operation has results: their names, and how many each is."""
-        if self._current_token.kind is not MLIRTokenKind.PERCENT_IDENT:
+        if self._parser_state.current_token.kind is not MLIRTokenKind.PERCENT_IDENT:
             return []
         results = [self._parse_result()]
         while self.parse_optional_punctuation(",") is not None:
@@ -133,8 +132,9 @@ class MlirParser(ResourceParser):
 
     def _parse_result(self) -> tuple[MlirToken, int]:
         name = self._parse_token(MLIRTokenKind.PERCENT_IDENT, "Expected result SSA value!")
-        if self.parse_optional_punctuation(":") is None:
+        if self._parser_state.current_token.kind is not MLIRTokenKind.COLON:
             return name, 1
+        self._consume_token()
         size = self._parse_token(MLIRTokenKind.INTEGER_LIT, "Expected SSA value tuple size")
         return name, size.kind.get_int_value(size.span)
 
@@ -163,6 +163,10 @@ class MlirParser(ResourceParser):
         if not results:
             return
         values = operation.results
+        if len(results) == 1 and results[0][1] == len(values):
+            # As nearly all results are.
+            self._define(values, results[0][0])
+            return
         count = sum(size for _, size in results)
         if count not in (0, len(values)):
             self.raise_error(
@@ -171,14 +175,17 @@ class MlirParser(ResourceParser):
             )
         first = 0
         for token, size in results:
-            name = token.text[1:]
-            named = values if size == len(values) else values[first : first + size]
-            if name in self.ssa_values or name in self.forward_ssa_references:
-                super()._register_ssa_definition(name, named, token.span)
-            else:
-                self.ssa_values[name] = named
-            self._give_name(named, name)
+            self._define(values[first : first + size], token)
             first += size
+
+    def _define(self, values: Sequence[SSAValue], token: MlirToken) -> None:
+        """Gives the name of a result, or of several, to values."""
+        name = token.text[1:]
+        if name in self.ssa_values or name in self.forward_ssa_references:
+            super()._register_ssa_definition(name, values, token.span)
+        else:
+            self.ssa_values[name] = tuple(values)
+        self._give_name(values, name)
 
     def _record(
         self, operation: Operation, start: int, end: int, shown: Sequence[NamedOperand]
@@ -196,7 +203,13 @@ class MlirParser(ResourceParser):
             values.append(value)
         tokens = [operand.token for operand in shown]
         offsets = [start, end]
-        for operand in operation.operands:
+        operands = operation.operands
+        if len(values) == len(operands) and all(map(is_, values, operands)):
+            for token in tokens:
+                offsets += (token.start, token.end)
+            self._source.record(operation, tuple(offsets))
+            return
+        for operand in operands:
             for index, value in enumerate(values):
                 if value is operand:
                     token = tokens.pop(index)
@@ -244,13 +257,6 @@ class MlirParser(ResourceParser):
         return cast("type[Operation]", form)
 
     @override
-    def parse_optional_unresolved_operand(self) -> NamedOperand | None:
-        operand = super().parse_optional_unresolved_operand()
-        if operand is not None:
-            self._operands.append(operand)
-        return operand
-
-    @override
     def _register_ssa_definition(
         self, name: str, values: Sequence[SSAValue], span: XdslSpan
     ) -> None:
@@ -268,7 +274,7 @@ class MlirParser(ResourceParser):
         is_name = SSAValue.is_valid_name(name)
         for value in values:
             if is_name:
-                give_name(value, name)
+                give_checked_name(value, name)
             elif isinstance(value, BlockArgument) or not name.isdigit():
                 self._source.names[value] = name
 
@@ -308,7 +314,9 @@ class MlirParser(ResourceParser):
                 self._first_uses[operand.operand_name] = operand.span
         elif operand.index < len(values):
             value = values[operand.index]
-            if value.type == type:
+            known = value.type
+            # Most types are the very same object, which is found out sooner.
+            if known is type or known == type:
                 if isinstance(operand, NamedOperand):
                     operand.value = value
                 return cast("SSAValue[AttributeInvT]", value)

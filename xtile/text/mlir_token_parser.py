@@ -77,6 +77,8 @@ class TokenParser(Parser):
 
     def __init__(self, ctx: Context, input: str | bytes, name: str = "<unknown>") -> None:
         super().__init__(ctx, input, name)
+        # The operands read so far; an operation takes its own.
+        self._operands: list[NamedOperand] = []
         self.known_types: dict[tuple[object, ...], KnownTypes] = {}
 
     @property
@@ -179,12 +181,24 @@ class TokenParser(Parser):
 
     @override
     def parse_optional_unresolved_operand(self) -> NamedOperand | None:
-        token = self._parse_optional_token(MLIRTokenKind.PERCENT_IDENT)
-        if token is None:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not MLIRTokenKind.PERCENT_IDENT:
             return None
-        index = self._parse_optional_token(MLIRTokenKind.HASH_IDENT)
-        if index is None:
-            return NamedOperand(token, 0)
-        if not index.text[1:].isdigit():
-            self.raise_error("Expected integer as SSA value tuple index", index.span)
-        return NamedOperand(token, int(index.text[1:]))
+        following = state.current_token = state.lexer.lex()
+        index = 0
+        if following.kind is MLIRTokenKind.HASH_IDENT:
+            state.current_token = state.lexer.lex()
+            if not following.text[1:].isdigit():
+                self.raise_error("Expected integer as SSA value tuple index", following.span)
+            index = int(following.text[1:])
+        operand = NamedOperand(token, index)
+        self._operands.append(operand)
+        return operand
+
+    @override
+    def parse_unresolved_operand(self, msg: str = "operand expected") -> NamedOperand:
+        operand = self.parse_optional_unresolved_operand()
+        if operand is None:
+            self.raise_error(msg)
+        return operand

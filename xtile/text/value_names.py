@@ -36,6 +36,11 @@ def give_name(value: SSAValue | Block, name: str | None) -> None:
     value._name = name  # pyright: ignore[reportPrivateUsage]
 
 
+def give_checked_name(value: SSAValue, name: str) -> None:
+    """Gives a value the whole of a name that is known to be one."""
+    value._name = name  # pyright: ignore[reportPrivateUsage]
+
+
 def copy_name(value: SSAValue, other: SSAValue) -> None:
     """Gives a value the name of another, which is known to be one."""
     value._name = other._name  # pyright: ignore[reportPrivateUsage]

@@ -93,9 +93,11 @@ class SameType(VarConstraint[Attribute]):
     @override
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         first = constraint_context.get_variable(self.name)
-        if first is not None and first != attr:
+        if first is None:
+            super().verify(attr, constraint_context)
+        # Types that were read are mostly the same object, which is found out sooner.
+        elif first is not attr and first != attr:
             raise VerifyException(f"expected {first}, as the operands before it have, got {attr}")
-        super().verify(attr, constraint_context)
 
 
 @dataclass(frozen=True)

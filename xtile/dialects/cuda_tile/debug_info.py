@@ -334,7 +334,9 @@ def find_position(location: Attribute) -> DILocAttr | None:
 def subprogram_of(location: Attribute) -> DISubprogramAttr | None:
     """The function of the source that a location is in."""
     position = find_position(location)
-    scope = None if position is None else position.scope
+    if position is None:
+        return None
+    scope = position.scope
     while isinstance(scope, DILexicalBlockAttr):
         scope = scope.scope
     return scope if isinstance(scope, DISubprogramAttr) else None

@@ -191,7 +191,7 @@ class TileType(ParametrizedAttribute, TypeAttribute, ShapedType, ContainerType[A
 
     def with_element_type(self, element_type: Attribute) -> TileType:
         """A tile of the same shape with other elements."""
-        return TileType.new((self.shape, element_type))
+        return _tile(self.shape, element_type)
 
     @classmethod
     @override

@@ -161,15 +161,16 @@ def verify_view_access(
     sparse = view.sparse_dim.data if isinstance(view, GatherScatterViewType) else None
     if isinstance(view.tensor_view.element_type, Float4E2M1FNType):
         _verify_packed_dimension(view.tensor_view, sparse)
-    scalars: set[TileType] = set()
+    # A list, as a tile takes longer to hash than to compare with one or two others.
+    scalars: list[TileType] = []
     for dimension, index in enumerate(indices):
         type = tile_type(index)
         expected = (view.get_tile_shape()[dimension],) if dimension == sparse else ()
         if type.get_shape() != expected:
             right = TileType(expected, type.element_type)
             raise VerifyException(f"index {dimension} must be a {right}, but is a {type}")
-        if dimension != sparse:
-            scalars.add(type)
+        if dimension != sparse and type not in scalars:
+            scalars.append(type)
     if len(scalars) > 1 and not is_update:
         types = ", ".join(sorted(map(str, scalars)))
         raise VerifyException(f"scalar indices must be of one type, but are {types}")
