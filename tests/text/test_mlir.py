@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
-from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import FileLineColLoc, IntegerAttr, ModuleOp, UnitAttr, UnknownLoc, i32
 from xdsl.ir import Operation
 
 from xtile.dialects.registry import make_context
@@ -194,6 +194,25 @@ def test_a_value_that_nothing_defines_is_an_error_at_its_use() -> None:
 
 def test_what_is_no_operation() -> None:
     assert error_of("}") == "t.mlir:1.1: error: expected an operation\n}\n~"
+
+
+def test_operations_with_dictionaries_of_one_text_do_not_share_them() -> None:
+    same = "%x = arith.constant {a = 1 : i32, b} 1 : i32\n"
+    module, source = read_well(same + same.replace("x", "y"))
+    first, second = module.body.block.ops
+    assert (
+        slice_of(source, source.span_of(second)) == "%y = arith.constant {a = 1 : i32, b} 1 : i32"
+    )
+    del first.attributes["a"]
+    assert list(first.attributes) == ["b"]
+    assert second.attributes == {"a": IntegerAttr(1, i32), "b": UnitAttr()}
+
+
+def test_a_dictionary_that_is_wrong_behind_one_that_is_right() -> None:
+    error = error_of(
+        "%x = arith.constant {a = 1 : i32} 1 : i32\n%y = arith.constant {a = 1 : i32, a} 1 : i32\n"
+    )
+    assert "t.mlir:2.38: error: Duplicate key 'a' in dictionary attribute" in error
 
 
 def test_an_unknown_operation_is_located() -> None:

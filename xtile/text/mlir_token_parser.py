@@ -5,7 +5,8 @@ Every token of a text comes through here, which xDSL's parser does in five to te
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
@@ -21,6 +22,11 @@ from xdsl.utils.mlir_lexer import (
 )
 
 from xtile.text.mlir_lexer import MlirLexer, MlirToken
+
+_DICTIONARY = re.compile(r"""\{[^{}<>()"#!@]*+\}""")
+"""A dictionary of numbers and of other attributes whose text always means the same."""
+
+_MAXIMUM_DICTIONARIES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ class TokenParser(Parser):
         # The operands read so far; an operation takes its own.
         self._operands: list[NamedOperand] = []
         self.known_types: dict[tuple[object, ...], KnownTypes] = {}
+        self._dictionaries: dict[str, Mapping[str, Attribute]] = {}
 
     @property
     def previous_end(self) -> int:
@@ -175,9 +182,20 @@ class TokenParser(Parser):
 
     @override
     def parse_optional_dictionary_attr_dict(self) -> dict[str, Attribute]:
+        """Reads a dictionary; one whose text was read before is not read again."""
         if self._parser_state.current_token.kind is not MLIRTokenKind.L_BRACE:
             return {}
-        return super().parse_optional_dictionary_attr_dict()
+        match = _DICTIONARY.match(self.text, self.pos)
+        if match is None:
+            return super().parse_optional_dictionary_attr_dict()
+        known = self._dictionaries.get(match[0])
+        if known is not None:
+            self.skip_to(match.end())
+            return dict(known)
+        read = super().parse_optional_dictionary_attr_dict()
+        if self.previous_end == match.end() and len(self._dictionaries) < _MAXIMUM_DICTIONARIES:
+            self._dictionaries[match[0]] = dict(read)
+        return read
 
     @override
     def parse_optional_unresolved_operand(self) -> NamedOperand | None:

@@ -13,7 +13,6 @@ from typing_extensions import override
 from xdsl.dialects.builtin import IntegerType, NoneAttr, Signedness, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xtile.dialects.construction import DirectOperation
 from xtile.dialects.triton.versions import OLDEST, Release, name_in
@@ -37,7 +36,7 @@ class TritonOperation(DirectOperation, ABC):
     @override
     def __post_init__(self) -> None:
         # Triton's releases differ in what they write as properties and what in the dictionary.
-        for name in self.get_irdl_definition().properties:
+        for name in self.get_irdl_definition().properties if self.attributes else ():
             if name in self.attributes and name not in self.properties:
                 self.properties[name] = self.attributes.pop(name)
         self.migrate()
@@ -94,9 +93,11 @@ def as_tensor(type_: Attribute) -> TensorType[Attribute] | None:
 
 def width_of(type_: Attribute) -> int | None:
     """The width in bits of a signless integer; None for other types."""
-    if not isa(type_, IntegerType) or type_.signedness.data is not Signedness.SIGNLESS:
+    # A plain look at the class: this is asked of each operand and result.
+    if not isinstance(type_, IntegerType):
         return None
-    return type_.width.data
+    integer = cast("IntegerType", type_)
+    return integer.width.data if integer.signedness.data is Signedness.SIGNLESS else None
 
 
 def element_of(type_: Attribute) -> Attribute:
@@ -120,7 +121,7 @@ def shape_of(type_: Attribute) -> tuple[int, ...]:
 def with_element(type_: Attribute, element: Attribute) -> Attribute:
     """The type with other elements and the same shape and layout."""
     if isinstance(type_, TensorType):
-        return TensorType(element, type_.get_shape(), type_.encoding)
+        return TensorType[Attribute].new((type_.shape, element, type_.encoding))
     return element
 
 

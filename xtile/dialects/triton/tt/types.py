@@ -60,7 +60,7 @@ _ADDRESS_SPACES = {"global": GLOBAL, "descriptor": 0, "constant": 4}
 
 def is_float(type_: Attribute) -> bool:
     """Whether a type is one of the floats of tensors."""
-    return isinstance(type_, FLOATS)
+    return type_.__class__ in FLOATS
 
 
 def is_integer(type_: Attribute) -> bool:
@@ -230,7 +230,10 @@ class CachePolicyAttr(ParametrizedAttribute):
     @property
     def is_default(self) -> bool:
         """Whether it says nothing."""
-        return self == CachePolicyAttr()
+        return (
+            self.modifier_number.data == CacheModifier.NONE
+            and self.eviction_number.data == EvictionPolicy.EVICT_NORMAL
+        )
 
     @classmethod
     @override

@@ -80,6 +80,9 @@ from xtile.dialects.triton.ttg.constraints import (
 from xtile.dialects.triton.ttg.types import AsyncTokenType, MemDescType
 from xtile.dialects.triton.versions import V3_5, V3_7, V3_9, Release
 
+_ONE = IntegerAttr(1, i32)
+"""The contiguity of accesses that say none."""
+
 
 class BufferOperation(CachedOperation, ABC):
     """An access through a pointer and offsets.
@@ -100,7 +103,7 @@ class BufferOperation(CachedOperation, ABC):
     @override
     def migrate(self) -> None:
         super().migrate()
-        clear_default(self, "contiguity", IntegerAttr(1, i32))
+        clear_default(self, "contiguity", _ONE)
 
     @override
     def verify_(self) -> None:

@@ -66,6 +66,8 @@ class CachedOperation(TritonOperation, ABC):
 
     @override
     def migrate(self) -> None:
+        if "cache" not in self.properties and "evict" not in self.properties:
+            return
         old = {name: self.properties.pop(name, None) for name in ("cache", "evict")}
         policy = CachePolicyAttr(
             member(CacheModifier, old["cache"], CacheModifier.NONE),
@@ -101,6 +103,8 @@ def parse_cache_clauses(parser: Parser) -> dict[str, Attribute]:
             parser.raise_error(message, start, start + len(word))
         found[clause] = int(members[word])
         start = parser.pos
+    if not found:
+        return {}
     policy = CachePolicyAttr(
         CacheModifier(found.get("cacheModifier", CacheModifier.NONE)),
         EvictionPolicy(found.get("evictionPolicy", EvictionPolicy.EVICT_NORMAL)),
