@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 
 import xtile
-from tests.translate.xegpu_to_core.raised import kernel, printed, raised
+from tests.seeds import fresh_generator
+from tests.semantics.xegpu.kernels import undefined
+from tests.translate.xegpu_to_core.raised import check, kernel, printed, raised, results
 from xtile.opt import main
 from xtile.text.diagnostics import DiagnosticError
 
@@ -37,6 +40,11 @@ LEVELS = {
     ),
     "vector compute": (_copy(BLOCK), VECTOR_COMPUTE, ("group_size = 1 : i32",)),
     "a size": (_copy(BLOCK), "intel_reqd_sub_group_size = 32 : i32", ("group_size = 32 : i32",)),
+    "blocks that follow each other": (
+        f"cf.br ^bb1\n^bb1:\n{_copy(BLOCK)}",
+        "",
+        ('core.level = "subgroup"', "group_size = 16 : i32"),
+    ),
     "said": (_copy(BLOCK), 'xegpu.level = "work-group"', ('core.level = "tile"',)),
 }
 
@@ -139,6 +147,16 @@ REFUSED = {
         "",
         "the work-group has an unknown number of subgroups",
     ),
+    "branches between blocks": (
+        f"""%is = arith.constant true
+        cf.cond_br %is, ^bb1, ^bb2
+      ^bb1:
+        cf.br ^bb2
+      ^bb2:
+        {_copy(BLOCK)}""",
+        "",
+        "branches between blocks have no counterpart in the core form; use scf.if or scf.while",
+    ),
     "bits of local memory": (
         f"""{_copy(BLOCK)}
         %m = memref.alloca() : memref<1024xi8, 3>
@@ -161,3 +179,29 @@ def test_what_is_refused(name: str) -> None:
     (diagnostic,) = error.value.diagnostics
     assert message in diagnostic.message
     assert diagnostic.span is not None
+
+
+def test_a_product_of_lanes_may_have_layouts() -> None:
+    """They say of the whole what the parts show, too."""
+    layouts = "layout_a = #a, layout_b = #b, layout_cd = #a"
+    blocks = {n: f"!xegpu.tensor_desc<{n}x16xf16>" for n in (8, 16)}
+    sums = "!xegpu.tensor_desc<8x16xf32>"
+    text = kernel(
+        "%x: memref<8x16xf16>, %y: memref<16x16xf16>, %z: memref<8x16xf32>",
+        f"""%tx = xegpu.create_nd_tdesc %x : memref<8x16xf16> -> {blocks[8]}
+        %ty = xegpu.create_nd_tdesc %y : memref<16x16xf16> -> {blocks[16]}
+        %tz = xegpu.create_nd_tdesc %z : memref<8x16xf32> -> {sums}
+        %a = xegpu.load_nd %tx[0, 0] : {blocks[8]} -> vector<8xf16>
+        %b = xegpu.load_nd %ty[0, 0] <{{packed}}> : {blocks[16]} -> vector<16xf16>
+        %c = xegpu.dpas %a, %b <{{{layouts}}}> : vector<8xf16>, vector<16xf16> -> vector<8xf32>
+        xegpu.store_nd %c, %tz[0, 0] : vector<8xf32>, {sums}""",
+        aliases="""#a = #xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>
+        #b = #xegpu.layout<lane_layout = [1, 16], lane_data = [2, 1]>""",
+    )
+    rng = fresh_generator()
+    x, y = (rng.integers(-8, 9, (n, 16)).astype(np.float16) for n in (8, 16))
+    z = undefined((8, 16), "f32")
+    check(text, [x, y, z], block=(16, 1, 1), on_opencl=True)
+    for device in ("reference", "opencl"):
+        *_, found = results(text, [x, y, z], block=(16, 1, 1), device=device)
+        np.testing.assert_array_equal(found, x.astype(np.float32) @ y.astype(np.float32))

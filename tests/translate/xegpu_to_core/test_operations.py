@@ -416,3 +416,52 @@ def test_layouts_change_nothing() -> None:
         block=(64, 1, 1),
     )
     assert "#xegpu" not in core
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_blocks_that_follow_each_other(name: str) -> None:
+    """Values that blocks pass on are those of the branches."""
+    level = Level(name)
+    block = f"!xegpu.tensor_desc<8x16xf32{level.of_type}>"
+    text = kernel(
+        "%x: memref<8x16xf32>, %o: memref<8x16xf32>",
+        f"""%c0 = arith.constant 0 : index
+        %t = xegpu.create_nd_tdesc %x : memref<8x16xf32> -> {block}
+        cf.br ^bb1(%c0 : index)
+      ^bb1(%row: index):
+        %v = xegpu.load_nd %t[%row, 0]{level.mark} : {block} -> vector<8x16xf32>
+        cf.br ^bb2(%v, %row : vector<8x16xf32>, index)
+      ^bb2(%w: vector<8x16xf32>, %to: index):
+        %sum = arith.addf %v, %w : vector<8x16xf32>
+        %u = xegpu.create_nd_tdesc %o : memref<8x16xf32> -> {block}
+        xegpu.store_nd %sum, %u[%to, 0]{level.mark} : vector<8x16xf32>, {block}""",
+        aliases=level.aliases,
+        attributes="known_block_size = array<i32: 64, 1, 1>",
+    )
+    x = random_array(fresh_generator(), (8, 16), "f32")
+    check(text, [x, undefined((8, 16), "f32")], on_opencl=True)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+@pytest.mark.parametrize(
+    ("shape", "at"), [("vector<16xf32>", "5"), ("vector<2x16xf32>", "1"), ("f32", "5, 3")]
+)
+def test_constants_in_vectors(name: str, shape: str, at: str) -> None:
+    level = Level(name)
+    block = f"!xegpu.tensor_desc<8x16xf32{level.of_type}>"
+    whole = "vector<4x2x16xf32>" if "2x" in shape else "vector<8x16xf32>"
+    cast = f"vector.shape_cast %v : vector<8x16xf32> to {whole}"
+    constant = "1.25" if shape == "f32" else "dense<1.25>"
+    text = kernel(
+        "%x: memref<8x16xf32>",
+        f"""%t = xegpu.create_nd_tdesc %x : memref<8x16xf32> -> {block}
+        %v = xegpu.load_nd %t[0, 0]{level.mark} : {block} -> vector<8x16xf32>
+        %k = arith.constant {constant} : {shape}
+        %whole = {cast}
+        %with = vector.insert %k, %whole [{at}] : {shape} into {whole}
+        %w = vector.shape_cast %with : {whole} to vector<8x16xf32>
+        xegpu.store_nd %w, %t[0, 0]{level.mark} : vector<8x16xf32>, {block}""",
+        aliases=level.aliases,
+        attributes="known_block_size = array<i32: 64, 1, 1>",
+    )
+    check(text, [random_array(fresh_generator(), (8, 16), "f32")], on_opencl=True)

@@ -79,9 +79,12 @@ def _is_for_subgroup(operation: Operation, *, has_layout: bool) -> bool:
     mode = operation.attributes.get(MODE)
     if isinstance(mode, StringAttr):
         return mode.data != "simt"
+    if isinstance(operation, DpasOp):
+        # A layout may stand beside the parts that lanes hold, too.
+        return not operation.is_for_lane
     if has_layout:
         return True
-    if isinstance(operation, LoadNdOp | StoreNdOp | DpasOp):
+    if isinstance(operation, LoadNdOp | StoreNdOp):
         return not operation.is_for_lane
     if isinstance(operation, AtomicRMWOp):
         return shape_of(operation.value.type) != (1,)

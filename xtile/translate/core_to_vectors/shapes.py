@@ -192,7 +192,8 @@ def _insert(operation: Operation, lowering: Vectors) -> None:
     first = _positions(operation, dynamic, lowering)
     buffer = lowering.new_buffer(result)
     lowering.store_tile(whole, buffer)
-    if lowering.is_tile(source):
+    # A constant belongs to whom the whole belongs, although no plan says so.
+    if isa(source.type, VectorType) and source.type.get_num_dims() > 0:
         store_part(lowering, lowering.tile(source), buffer, whole.shape, first)
     else:
         position = lowering.position(whole.shape, first)

@@ -48,6 +48,7 @@ from xtile.dialects.xegpu.levels import LEVEL, level_of_kernel
 from xtile.dialects.xegpu.operation import is_for_workgroup, layouts_of, shape_of
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
+from xtile.rewrite.blocks import join_blocks
 from xtile.rewrite.kernels import launched_block_sizes
 from xtile.rewrite.rebuilder import Rule
 from xtile.text.source import spelling_of
@@ -73,6 +74,8 @@ def _function(operation: FuncOp, raising: Raising) -> None:
     if level is None:
         raising.keep(operation)
         return
+    join_blocks(operation)
+    _check_blocks(operation, raising)
     _check(operation, raising, level)
     if raising.tells_reasons:
         told: set[LayoutAttr] = set()
@@ -197,6 +200,23 @@ def _check(function: FuncOp, raising: Raising, level: Level) -> None:
                 "subgroups; take one of the two away",
                 operation,
             )
+
+
+def _check_blocks(function: FuncOp, raising: Raising) -> None:
+    """Checks that each region has one block.
+
+    Raises:
+        DiagnosticError: Control flow branches between blocks.
+    """
+    for operation in (function, *walk(function)):
+        for region in operation.regions:
+            block = region.blocks.first
+            if block is not None and block.next_block is not None:
+                raise raising.error(
+                    "branches between blocks have no counterpart in the core form; use scf.if or "
+                    "scf.while",
+                    block.last_op,
+                )
 
 
 _OF_XEGPU = (*SUBGROUP_SIZE_ATTRIBUTES, LEVEL, VECTOR_COMPUTE, WORKGROUP_ATTRIBUTIONS)
