@@ -210,7 +210,7 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
                 return NO_LEVEL, operation
         elif dialect == "xegpu":
             of_xegpu.append(operation)
-    if not of_xegpu and _XEGPU_LEVEL not in function.attributes:
+    if not of_xegpu and _SAYS_LEVEL.isdisjoint(function.attributes):
         return LANE, None
     from xtile.dialects.xegpu.levels import level_of_kernel
 
@@ -218,8 +218,8 @@ def _form_by_content(function: Operation) -> tuple[Form, Operation | None]:
     return _OF_XEGPU[level], because
 
 
-_XEGPU_LEVEL = "xegpu.level"
-"""The attribute by which a kernel is one of XeGPU, whatever it holds."""
+_SAYS_LEVEL = frozenset({"xegpu.level", "VectorComputeFunctionINTEL"})
+"""The attributes by which a kernel is one of XeGPU, whatever it holds."""
 
 
 def insist_on_xegpu_level(module: ModuleOp, level: str) -> None:

@@ -205,3 +205,18 @@ def test_a_product_of_lanes_may_have_layouts() -> None:
     for device in ("reference", "opencl"):
         *_, found = results(text, [x, y, z], block=(16, 1, 1), device=device)
         np.testing.assert_array_equal(found, x.astype(np.float32) @ y.astype(np.float32))
+
+
+def test_work_items_that_are_subgroups_without_vectors() -> None:
+    text = kernel(
+        "%x: memref<6xf32>",
+        """%i = gpu.thread_id x
+        %v = memref.load %x[%i] : memref<6xf32>
+        %w = arith.addf %v, %v : f32
+        memref.store %w, %x[%i] : memref<6xf32>""",
+        attributes=VECTOR_COMPUTE,
+    )
+    x = fresh_generator().standard_normal(6).astype(np.float32)
+    check(text, [x], block=(6, 1, 1), on_opencl=True)
+    for device in ("reference", "opencl"):
+        np.testing.assert_array_equal(results(text, [x], (1, 1, 1), (6, 1, 1), device)[0], x + x)

@@ -465,3 +465,23 @@ def test_constants_in_vectors(name: str, shape: str, at: str) -> None:
         attributes="known_block_size = array<i32: 64, 1, 1>",
     )
     check(text, [random_array(fresh_generator(), (8, 16), "f32")], on_opencl=True)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_hints_for_compilers(name: str) -> None:
+    level = Level(name)
+    block = f"!xegpu.tensor_desc<8x16xf32{level.of_type}>"
+    text = kernel(
+        "%x: memref<8x16xf32>, %o: memref<8x16xf32>",
+        f"""%t = xegpu.create_nd_tdesc %x : memref<8x16xf32> -> {block}
+        %u = xegpu.create_nd_tdesc %o : memref<8x16xf32> -> {block}
+        %v = xegpu.load_nd %t[0, 0]{level.mark} : {block} -> vector<8x16xf32>
+        xegpu.compile_hint {{hint = "schedule_barrier"}}
+        xegpu.store_nd %v, %u[0, 0]{level.mark} : vector<8x16xf32>, {block}
+        xegpu.compile_hint""",
+        aliases=level.aliases,
+        attributes="known_block_size = array<i32: 64, 1, 1>",
+    )
+    x = random_array(fresh_generator(), (8, 16), "f32")
+    core = check(text, [x, undefined((8, 16), "f32")], on_opencl=True)
+    assert "compile_hint" not in core

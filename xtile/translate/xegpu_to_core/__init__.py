@@ -8,7 +8,9 @@ a scatter, a product a contraction. What is left are upstream's dialects
 from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import Rewriter
 
+from xtile.dialects.xegpu.rfc.operations import CompileHintOp
 from xtile.dialects.xegpu.rfc.to_llvm22 import to_llvm22
 from xtile.rewrite.kernels import with_device_code_rebuilt
 from xtile.rewrite.rebuilder import Rule, RuleTable
@@ -57,7 +59,14 @@ def translate_module(module: ModuleOp, diagnostics: Diagnostics | None = None) -
     """
     source = source_of(module)
     module = clone_with_source(module)
+    _drop_hints(module)
     to_llvm22(module)
     result = with_device_code_rebuilt(module, Raising(RULES, source, diagnostics))
     remove_dead_code(result)
     return result
+
+
+def _drop_hints(module: ModuleOp) -> None:
+    """Removes what only asks a compiler to keep the order of instructions, which means nothing."""
+    for operation in [each for each in module.walk() if isinstance(each, CompileHintOp)]:
+        Rewriter.erase_op(operation)

@@ -228,7 +228,7 @@ def level_to_take(function: FuncOp) -> Level | None:
     if level_of(function) is not None:
         return None
     operations = [each for each in walk(function) if each.dialect_name() == XEGPU]
-    if not operations and LEVEL not in function.attributes:
+    if not operations and not {LEVEL, VECTOR_COMPUTE} & function.attributes.keys():
         return None
     return _LEVELS[level_of_kernel(function, operations)[0]]
 
