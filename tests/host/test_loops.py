@@ -9,7 +9,6 @@ from xdsl.ir import Operation
 
 from tests.host.programs import PRINT_F32, print_f32, printed
 from xtile.host import loops
-from xtile.host.function import HostCompiler
 from xtile.semantics.compiler import Body
 from xtile.semantics.errors import ExecutionError
 from xtile.semantics.state import State
@@ -131,7 +130,7 @@ BOTH = print_f32("A", ARRAY) + print_f32("B", ARRAY)
 
 
 def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(loop: Operation, compiler: HostCompiler) -> None:
+    def none(loop: Operation) -> None:
         return None
 
     monkeypatch.setattr(loops, "_independent_accesses", none)
@@ -244,3 +243,53 @@ def test_a_step_of_zero_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     """
     with pytest.raises(ExecutionError, match="the step of a for loop must be at least 1, but is 0"):
         printed(body, capsys)
+
+
+ROWS = """
+  %n = arith.constant {rows} : index
+  %A = memref.alloc() : memref<{rows}x4xf32>
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %n step %c1 {{
+    scf.for %k = %c0 to %c4 step %c1 {{
+      %d = arith.muli %i, %k : index
+      %t = arith.index_cast %d : index to i32
+      %f = arith.sitofp %t : i32 to f32
+      memref.store %f, %A[%i, %k] : memref<{rows}x4xf32>
+    }}
+  }}
+  scf.for %i = %c0 to %n step %c1 {{
+    %sum = scf.for %k = %c0 to %c4 step %c1 iter_args(%acc = %zero) -> (f32) {{
+      %a = memref.load %A[%i, %k] : memref<{rows}x4xf32>
+      %s = arith.addf %acc, %a : f32
+      scf.yield %s : f32
+    }}
+    scf.for %k = %c0 to %c4 step %c1 {{
+      %a = memref.load %A[%i, %k] : memref<{rows}x4xf32>
+      %d = arith.subf %sum, %a : f32
+      memref.store %d, %A[%i, %k] : memref<{rows}x4xf32>
+    }}
+  }}
+"""
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(40, [4] * 40 + [40]), (3, [4] * 3 + [4] * 3)])
+def test_rows_run_at_once_where_their_sums_run_in_order(
+    rows: int,
+    expected: list[int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts: list[int] = []
+    run = loops._run_at_once  # pyright: ignore[reportPrivateUsage]
+
+    def counted(state: State, body: Body, count: int) -> None:
+        counts.append(count)
+        run(state, body, count)
+
+    monkeypatch.setattr(loops, "_run_at_once", counted)
+    body = ROWS.format(rows=rows) + print_f32("A", f"memref<{rows}x4xf32>")
+    text = printed(body, capsys, PRINT_F32)
+    assert counts == expected
+    # The sum of i k is 6 i.
+    found = [",   ".join(str((6 - k) * i) for k in range(4)) for i in range(rows)]
+    assert text.endswith("[[" + "], \n [".join(found) + "]]\n")

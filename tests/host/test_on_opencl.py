@@ -8,6 +8,9 @@ import pytest
 import xtile
 from tests.host.programs import program
 from tests.seeds import fresh_generator
+from xtile.host import loops
+from xtile.semantics.errors import ExecutionError
+from xtile.semantics.state import State
 from xtile.text.diagnostics import DiagnosticError
 
 KERNELS = """
@@ -97,3 +100,136 @@ def test_only_kernels_that_are_launched_need_be_compiled() -> None:
         args(%true : i1)
     """
     assert "a truth value cannot be passed to a kernel" in _failure(launch)
+
+
+LOOPS = {
+    "products": """
+      scf.for %i = %c0 to %n step %c1 {
+        scf.for %j = %c0 to %n step %c1 {
+          %old = memref.load %C[%i, %j] : memref<40x40xf32>
+          %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %old) -> (f32) {
+            %a = memref.load %A[%i, %k] : memref<40x40xf16>
+            %b = memref.load %B[%k, %j] : memref<40x40xf16>
+            %p = arith.mulf %a, %b : f16
+            %e = arith.extf %p : f16 to f32
+            %s = arith.addf %acc, %e : f32
+            scf.yield %s : f32
+          }
+          memref.store %sum, %C[%i, %j] : memref<40x40xf32>
+        }
+      }""",
+    "steps, and numbers from outside": """
+      scf.for %i = %c1 to %n step %c3 {
+        scf.for %j = %c2 to %n step %c4 {
+          %a = memref.load %A[%i, %c3] : memref<40x40xf16>
+          %e = arith.extf %a : f16 to f32
+          %p = arith.mulf %e, %scale : f32
+          memref.store %p, %C[%i, %j] : memref<40x40xf32>
+        }
+      }""",
+    "rows": """
+      scf.for %i = %c0 to %n step %c1 {
+        %zero = arith.constant 0.0 : f32
+        %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (f32) {
+          %a = memref.load %C[%i, %k] : memref<40x40xf32>
+          %s = arith.addf %acc, %a : f32
+          scf.yield %s : f32
+        }
+        scf.for %k = %c0 to %n step %c1 {
+          %a = memref.load %C[%i, %k] : memref<40x40xf32>
+          %is_low = arith.cmpi ult, %k, %c16 : index
+          scf.if %is_low {
+            %q = arith.divf %a, %sum : f32
+            memref.store %q, %C[%i, %k] : memref<40x40xf32>
+          }
+        }
+      }""",
+}
+"""Loops that a device runs."""
+
+NO_KERNELS = {
+    "an index that is computed": """
+      scf.for %i = %c0 to %c16 step %c1 {
+        %j = arith.addi %i, %c1 : index
+        %a = memref.load %A[%j, %j] : memref<40x40xf16>
+        %e = arith.extf %a : f16 to f32
+        memref.store %e, %C[%i, %c0] : memref<40x40xf32>
+      }""",
+    "functions that differ in the last bits": """
+      scf.for %i = %c0 to %n step %c1 {
+        %a = memref.load %C[%i, %c1] : memref<40x40xf32>
+        %e = math.exp %a : f32
+        memref.store %e, %C[%i, %c1] : memref<40x40xf32>
+      }""",
+    "divisions": """
+      scf.for %i = %c0 to %n step %c1 {
+        %q = arith.divui %i, %c3 : index
+        %t = arith.index_cast %q : index to i32
+        %f = arith.sitofp %t : i32 to f32
+        memref.store %f, %C[%i, %c0] : memref<40x40xf32>
+      }""",
+    "the last store stays": """
+      scf.for %i = %c0 to %n step %c1 {
+        %a = memref.load %A[%i, %c1] : memref<40x40xf16>
+        %e = arith.extf %a : f16 to f32
+        memref.store %e, %C[%c2, %c1] : memref<40x40xf32>
+      }""",
+    "memory that overlaps": """
+      %D = memref.cast %C : memref<40x40xf32> to memref<?x?xf32>
+      scf.for %i = %c0 to %n step %c1 {
+        %a = memref.load %D[%c1, %i] : memref<?x?xf32>
+        memref.store %a, %C[%i, %c1] : memref<40x40xf32>
+      }""",
+}
+"""Loops that run in numpy, whatever their length is."""
+
+
+def _loop(name: str) -> str:
+    body = {**LOOPS, **NO_KERNELS}[name]
+    constants = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 2, 3, 4, 16))
+    return f"""module attributes {{gpu.container_module}} {{
+      {KERNELS}
+      func.func @main(%A: memref<40x40xf16>, %B: memref<40x40xf16>, %C: memref<40x40xf32>,
+                      %n: index, %scale: f32) {{
+        {constants}
+        {body}
+        return
+      }}
+    }}"""
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each loop that could be a kernel was one, where no loop is too short for it."""
+    found: list[bool] = []
+    run = loops._OnDevice.run  # pyright: ignore[reportPrivateUsage]
+
+    def noted(self: loops._OnDevice, state: State) -> bool:  # pyright: ignore[reportPrivateUsage]
+        found.append(run(self, state))
+        return found[-1]
+
+    monkeypatch.setattr(loops._OnDevice, "run", noted)  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(loops, "_LONG", 0)
+    return found
+
+
+@pytest.mark.parametrize("name", [*LOOPS, *NO_KERNELS])
+def test_long_loops_are_kernels(name: str, launched: list[bool]) -> None:
+    rng = fresh_generator()
+    a, b = (rng.standard_normal((40, 40)).astype(np.float16) for _ in range(2))
+    c = rng.uniform(0.5, 2, (40, 40)).astype(np.float32)
+    found: list[np.ndarray] = []
+    for device in ("reference", "opencl"):
+        result = c.copy()
+        xtile.run(_loop(name), [a, b, result, 40, 1.75], device=device, entry="main")
+        found.append(result)
+    np.testing.assert_array_equal(found[0].view(np.uint32), found[1].view(np.uint32))
+    assert not np.array_equal(found[0], c)
+    assert any(launched) == (name in LOOPS)
+
+
+def test_a_kernel_of_a_loop_does_not_leave_its_memory(launched: list[bool]) -> None:
+    a, c = np.ones((40, 40), np.float16), np.ones((40, 40), np.float32)
+    with pytest.raises(ExecutionError, match="lies outside of the memory of %A"):
+        xtile.run(_loop("products"), [a, a, c, 41, 1.0], device="opencl", entry="main")
+    assert not any(launched)

@@ -36,6 +36,8 @@ class HostCompiler(Compiler):
         generator: Where the runtime library's random numbers come from.
         launcher: What launches kernels.
         lockstep: The loops whose iterations run at once.
+        is_at_once: Whether a loop is compiled whose iterations run at once.
+        is_on_device: Whether a loop is compiled that may run on the device.
     """
 
     def __init__(
@@ -58,6 +60,8 @@ class HostCompiler(Compiler):
         self.generator = np.random.default_rng(seed)
         self.launcher = launcher
         self.lockstep: set[Operation] = set()
+        self.is_at_once = False
+        self.is_on_device = False
 
     @override
     def handler(self, operation: Operation) -> Handler | None:

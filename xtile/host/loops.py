@@ -2,24 +2,32 @@
 
 Hosts fill and compare memory with loops over every element, often of millions. Such a loop runs in
 lockstep, each iteration as a work-item of one subgroup, where no order of the iterations can show.
+A long one is a kernel of the device that runs the host's kernels, if there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
+from xtile.host.launches import LaunchSizes, launch_here
+from xtile.host.loop_kernels import BLOCK, is_inside, is_within, kernel_of, ranges_of, steps_of
+from xtile.host.memory import uniform, writable
+from xtile.rewrite.facts import constant_of
 from xtile.semantics.compiler import Body, Step
-from xtile.semantics.memory import View
+from xtile.semantics.errors import UnlocatedError
+from xtile.semantics.memory import View, uniform_integers
 from xtile.semantics.state import State
 from xtile.semantics.upstream.constants import has_flag
 from xtile.semantics.upstream.numbers import number_of
 from xtile.semantics.upstream.scf import HANDLERS as SCF_HANDLERS
 from xtile.semantics.values import is_array
+from xtile.text.diagnostics import DiagnosticError
 
 if TYPE_CHECKING:
     from xtile.host.function import HostCompiler
@@ -34,6 +42,16 @@ _ACCESSES = {"memref.load": 0, "memref.store": 1}
 
 _AT_ONCE = 2**16
 """The largest number of iterations that run at once."""
+
+_WORTH_WHILE = 32
+"""How many iterations of a loop run at once rather than those of the loops within.
+
+Of several loops in each other the innermost one that can be is chosen, unless a loop beside it
+runs in order: then it is the outer one, so that this loop's iterations are fewer.
+"""
+
+_LONG = 2**28
+"""How many operations of a loop take longer in numpy than a device takes to compile it."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +72,39 @@ class _Access:
 
 
 def _for(operation: Operation, compiler: HostCompiler) -> Step:
+    if compiler.is_at_once:
+        return SCF_HANDLERS["scf.for"](operation, compiler)
+    around = compiler.is_on_device
+    on_device = None if around else _on_device(operation, compiler)
+    compiler.is_on_device = around or on_device is not None
+    here = _here(operation, compiler)
+    compiler.is_on_device = around
+    if on_device is None:
+        return here
+
+    def step(state: State) -> None:
+        if not on_device(state):
+            here(state)
+
+    return step
+
+
+def _here(operation: Operation, compiler: HostCompiler) -> Step:
+    """Runs a loop in numpy, at once where its iterations are independent."""
     sequential = SCF_HANDLERS["scf.for"](operation, compiler)
-    accesses = None if compiler.is_observed else _independent_accesses(operation, compiler)
-    if accesses is None:
+    accesses = None if compiler.is_observed else _independent_accesses(operation)
+    inner = [each for each in _inner(operation) if each.name == "scf.for"]
+    leaves_some = not all(_is_at_once(each, operation, compiler) for each in inner)
+    if accesses is None or (compiler.lockstep.intersection(inner) and not leaves_some):
         return sequential
+    least = _WORTH_WHILE if compiler.lockstep.intersection(inner) else 0
     compiler.lockstep.add(operation)
     slots = compiler.slots(operation.operands)
     variable = operation.regions[0].blocks[0].args[0]
     memory = _Memory(accesses, compiler)
+    compiler.is_at_once = True
     body = compiler.region(operation.regions[0])
+    compiler.is_at_once = False
     type_, target = number_of(variable.type), compiler.slot(variable)
 
     def step(state: State) -> None:
@@ -71,6 +113,9 @@ def _for(operation: Operation, compiler: HostCompiler) -> Step:
             sequential(state)
             return
         numbers = range(*map(int, bounds))
+        if len(numbers) < least:
+            sequential(state)
+            return
         for start in range(0, len(numbers), _AT_ONCE):
             chosen = numbers[start : start + _AT_ONCE]
             lanes = np.arange(chosen.start, chosen.stop, chosen.step)[np.newaxis]
@@ -78,6 +123,16 @@ def _for(operation: Operation, compiler: HostCompiler) -> Step:
             _run_at_once(state, body, lanes.size)
 
     return step
+
+
+def _is_at_once(inner: Operation, loop: Operation, compiler: HostCompiler) -> bool:
+    """Whether a loop within another one, or one around it within that, runs at once."""
+    around: Operation | None = inner
+    while around is not None and around is not loop:
+        if around in compiler.lockstep:
+            return True
+        around = around.parent_op()
+    return False
 
 
 def _run_at_once(state: State, body: Body, count: int) -> None:
@@ -90,20 +145,15 @@ def _run_at_once(state: State, body: Body, count: int) -> None:
         state.rows, state.lanes, state.mask = before
 
 
-def _independent_accesses(loop: Operation, compiler: HostCompiler) -> list[_Access] | None:
-    """The accesses of a loop whose iterations may run at once; None for any other loop.
-
-    Of several such loops in each other the innermost one is chosen.
-    """
+def _independent_accesses(loop: Operation) -> list[_Access] | None:
+    """The accesses of a loop whose iterations may run at once; None for any other loop."""
     if loop.results or has_flag(loop, "unsignedCmp"):
         return None
     accesses: list[_Access] = []
     for operation in _inner(loop):
-        if operation in compiler.lockstep:
-            return None
         if operation.name in _ACCESSES:
             access = _access(operation, loop)
-            if _is_within(access.memref, loop):
+            if is_within(access.memref, loop):
                 return None
             accesses.append(access)
         elif operation.dialect_name() not in _PURE_DIALECTS and operation.name not in _CONTROL_FLOW:
@@ -131,12 +181,6 @@ def _access(operation: Operation, loop: Operation) -> _Access:
         is_repeated = is_repeated or around.name == "scf.for"
         around = around.parent_op()
     return _Access(memref, tuple(indices), operation.name == "memref.store", is_repeated)
-
-
-def _is_within(value: SSAValue, loop: Operation) -> bool:
-    owner = value.owner
-    around = owner if isinstance(owner, Operation) else owner.parent_op()
-    return around is not None and loop.is_ancestor(around)
 
 
 def _own_dimensions(accesses: Sequence[_Access], variable: SSAValue) -> list[int]:
@@ -183,6 +227,104 @@ def _has_no_overlaps(view: View) -> bool:
             return False
         least = max(least, stride * size)
     return True
+
+
+# --- on the device that runs the host's kernels ---
+
+
+def _on_device(operation: Operation, compiler: HostCompiler) -> Callable[[State], bool] | None:
+    """What runs a loop as a kernel if it is long, and says whether it did; None if none can."""
+    if compiler.is_observed or compiler.launcher is launch_here:
+        return None
+    accesses = _independent_accesses(operation)
+    if accesses is None:
+        return None
+    for loops in (_nest(operation), [operation]):
+        if all(_has_own_part(loop, accesses) for loop in loops):
+            return _OnDevice(loops, accesses, compiler).run
+    return None
+
+
+def _nest(loop: Operation) -> list[Operation]:
+    """A loop, and the one within it if there is nothing but numbers beside that one."""
+    inner = [each for each in loop.regions[0].blocks[0].ops if each.regions]
+    if len(inner) != 1 or inner[0].name != "scf.for" or inner[0].results:
+        return [loop]
+    beside = [each for each in loop.regions[0].blocks[0].ops if each.name in _ACCESSES]
+    bounds = inner[0].operands
+    is_known = not any(is_within(each, loop) and constant_of(each) is None for each in bounds)
+    return [loop, inner[0]] if is_known and not beside else [loop]
+
+
+def _has_own_part(loop: Operation, accesses: Sequence[_Access]) -> bool:
+    """Whether iterations store to parts of memory of their own, so that no order can show."""
+    variable = loop.regions[0].blocks[0].args[0]
+    stored = {access.memref for access in accesses if access.is_store}
+    return isinstance(variable.type, IndexType) and all(
+        _own_dimensions([each for each in accesses if each.memref is memref], variable)
+        for memref in stored
+    )
+
+
+class _OnDevice:
+    """Loops that a device runs if they are long."""
+
+    def __init__(
+        self, loops: Sequence[Operation], accesses: Sequence[_Access], compiler: HostCompiler
+    ) -> None:
+        self._loops = loops
+        self._accesses = [(access, compiler.slot(access.memref)) for access in accesses]
+        self._memory = _Memory(accesses, compiler)
+        self._launcher = compiler.launcher
+        self._slots = {
+            bound: compiler.slot(bound)
+            for each in loops[0].walk()
+            if each.name == "scf.for"
+            for bound in each.operands[:3]
+            if not is_within(bound, loops[0])
+        }
+        self._kernel = kernel_of(loops)
+        captured = () if self._kernel is None else self._kernel.captured
+        self._captured = compiler.slots(captured)
+
+    def run(self, state: State) -> bool:
+        """Runs the loops, if they are long and stay inside of their memory."""
+        kernel = self._kernel
+        if kernel is None:
+            return False
+        values = state.values
+        known = {bound: int(uniform(values[slot])) for bound, slot in self._slots.items()}
+        ranges = ranges_of(self._loops, known)
+        if ranges is None or steps_of(self._loops[0], ranges) < _LONG:
+            return False
+        if not self._memory.is_apart(state) or not self._is_inside(state, ranges):
+            return False
+        own = [ranges[loop.regions[0].blocks[0].args[0]] for loop in self._loops]
+        arguments = [values[slot] for slot in self._captured]
+        arguments += [np.int64(each) for numbers in own for each in (numbers.start, numbers.step)]
+        arguments.append(np.int64(len(own[-1])))
+        sizes = LaunchSizes(kernel.grid([len(numbers) for numbers in own]), (BLOCK, 1, 1), 0)
+        try:
+            self._launcher(kernel.function, arguments, sizes, state)
+        except (DiagnosticError, UnlocatedError):
+            # What the device cannot compile is not tried again.
+            self._kernel = None
+            return False
+        return True
+
+    def _is_inside(self, state: State, ranges: Mapping[SSAValue, range]) -> bool:
+        """Whether each access is known to stay inside of memory that is there."""
+        for access, slot in self._accesses:
+            view: View = state.values[slot]
+            try:
+                _ = writable(view) if access.is_store else view.array()
+            except UnlocatedError:
+                return False
+            shape = uniform_integers(view.shape)
+            inside = zip(access.indices, shape, strict=True)
+            if not all(is_inside(index, size, ranges) for index, size in inside):
+                return False
+        return True
 
 
 HANDLERS: dict[str, Callable[[Any, Any], Step]] = {"scf.for": _for}

@@ -51,7 +51,7 @@ class HostedExecutable(Executable):
     load: Load
     kernel: Kernel
     signature: Signature
-    _loaded: dict[str, Executable] = field(default_factory=dict[str, Executable])
+    _loaded: dict[FuncOp, Executable] = field(default_factory=dict[FuncOp, Executable])
 
     @property
     @override
@@ -99,7 +99,7 @@ class HostedExecutable(Executable):
         types = kernel.function_type.inputs.data
         given = [_given(type_, value) for type_, value in zip(types, arguments, strict=True)]
         try:
-            executable = self._executable(kernel.sym_name.data)
+            executable = self._executable(kernel)
             signature = executable.signature
             bound = bind(signature, given)
             check_launch(signature.name, signature.checks, bound, sizes.grid)
@@ -107,10 +107,15 @@ class HostedExecutable(Executable):
             raise UnlocatedError(str(error)) from None
         executable.launch(bound, Launch(sizes.grid, sizes.block))
 
-    def _executable(self, name: str) -> Executable:
-        if name not in self._loaded:
-            self._loaded[name] = self.load(replace(self.kernel, entry=name))
-        return self._loaded[name]
+    def _executable(self, kernel: FuncOp) -> Executable:
+        """A kernel of the file, or one that was made of the host's loops, ready for the device."""
+        if kernel not in self._loaded:
+            around = kernel.get_toplevel_object()
+            is_of_file = around is self.host.function.get_toplevel_object()
+            source = self.kernel.source if is_of_file else around
+            given = replace(self.kernel, source=source, entry=kernel.sym_name.data)
+            self._loaded[kernel] = self.load(given)
+        return self._loaded[kernel]
 
 
 def load_host(kernel: Kernel, device: str, load: Load) -> HostedExecutable | None:
