@@ -233,3 +233,39 @@ def test_a_kernel_of_a_loop_does_not_leave_its_memory(launched: list[bool]) -> N
     with pytest.raises(ExecutionError, match="lies outside of the memory of %A"):
         xtile.run(_loop("products"), [a, a, c, 41, 1.0], device="opencl", entry="main")
     assert not any(launched)
+
+
+def test_barriers_of_as_many_subgroups_as_a_launch_has() -> None:
+    """The kernel says nothing of its work-groups."""
+    text = """module attributes {gpu.container_module} {
+      gpu.module @kernels {
+        gpu.func @swapped(%a: memref<4xf32>) workgroup(%m: memref<4xf32, 3>) kernel
+            attributes {VectorComputeFunctionINTEL} {
+          %one = arith.constant 1 : i8
+          %all = arith.constant 4 : i8
+          %c3 = arith.constant 3 : index
+          %b = xegpu.init_nbarrier %one, %all : i8, i8 -> !xegpu.nbarrier
+          %id = gpu.thread_id x
+          %v = memref.load %a[%id] : memref<4xf32>
+          memref.store %v, %m[%id] : memref<4xf32, 3>
+          xegpu.nbarrier_arrive %b : !xegpu.nbarrier
+          xegpu.nbarrier_wait %b : !xegpu.nbarrier
+          %other = arith.subi %c3, %id : index
+          %w = memref.load %m[%other] : memref<4xf32, 3>
+          memref.store %w, %a[%id] : memref<4xf32>
+          gpu.return
+        }
+      }
+      func.func @main(%a: memref<4xf32>) {
+        %c1 = arith.constant 1 : index
+        %c4 = arith.constant 4 : index
+        gpu.launch_func @kernels::@swapped blocks in (%c1, %c1, %c1) threads in (%c4, %c1, %c1)
+          args(%a : memref<4xf32>)
+        return
+      }
+    }"""
+    given = fresh_generator().standard_normal(4).astype(np.float32)
+    for device in ("reference", "opencl"):
+        found = given.copy()
+        xtile.run(text, [found], device=device, entry="main")
+        np.testing.assert_array_equal(found, given[::-1])

@@ -17,9 +17,10 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IndexType,
-    IntegerType,
     MemRefType,
     ModuleOp,
+    i32,
+    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -92,9 +93,7 @@ def _is_exact(operation: Operation) -> bool:
 
 
 def _can_be_given(type_: Attribute) -> bool:
-    if isinstance(type_, IntegerType):
-        return type_.width.data in (32, 64)
-    return isinstance(type_, (MemRefType, *_NUMBERS))
+    return type_ in (i32, i64) or isinstance(type_, (MemRefType, *_NUMBERS))
 
 
 def _captured(loops: Sequence[Operation]) -> Iterator[SSAValue]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from typing_extensions import override
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, ModuleOp
 
 from xtile.arguments.binding import BoundArgument, bind
 from xtile.arguments.errors import ArgumentError
@@ -25,6 +26,7 @@ from xtile.launch.executable import Executable, Kernel, Launch, LaunchResult
 from xtile.launch.reference import ReferenceExecutable
 from xtile.launch.reference import load as load_for_reference
 from xtile.launch.time_limit import time_limit
+from xtile.rewrite.kernels import with_launched_sizes
 from xtile.semantics.errors import UnlocatedError
 from xtile.semantics.memory import View
 from xtile.semantics.state import State
@@ -107,12 +109,20 @@ class HostedExecutable(Executable):
             raise UnlocatedError(str(error)) from None
         executable.launch(bound, Launch(sizes.grid, sizes.block))
 
+    @cached_property
+    def _file(self) -> object:
+        """What the file's kernels are compiled from, with all that launches say of them."""
+        module = self.host.function.get_toplevel_object()
+        assert isinstance(module, ModuleOp)
+        known = with_launched_sizes(module)
+        return self.kernel.source if known is module else known
+
     def _executable(self, kernel: FuncOp) -> Executable:
         """A kernel of the file, or one that was made of the host's loops, ready for the device."""
         if kernel not in self._loaded:
             around = kernel.get_toplevel_object()
             is_of_file = around is self.host.function.get_toplevel_object()
-            source = self.kernel.source if is_of_file else around
+            source = self._file if is_of_file else around
             given = replace(self.kernel, source=source, entry=kernel.sym_name.data)
             self._loaded[kernel] = self.load(given)
         return self._loaded[kernel]

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp, StringAttr, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.core.attributes import LEVEL_ATTRIBUTE, TILE_HINTS_ATTRIBUTE, Level
@@ -24,7 +31,7 @@ from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import Emitter
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import Rebuilder, again
-from xtile.text.source import attach_source, source_of, with_body
+from xtile.text.source import attach_source, clone_with_source, source_of, with_body
 from xtile.text.value_names import copy_name, unique_names
 
 if TYPE_CHECKING:
@@ -168,6 +175,29 @@ def launched_block_sizes(function: FuncOp) -> set[tuple[int, ...] | None]:
         if isinstance(each, LaunchFuncOp)
         and [each.kernel.root_reference, *each.kernel.nested_references] == own
     }
+
+
+def with_launched_sizes(module: ModuleOp) -> ModuleOp:
+    """Returns a copy in which kernels say the sizes of work-groups with which all launches do.
+
+    A kernel is then what it is in the module, where the code that launches it is taken away. It is
+    the module itself where there is nothing more to say.
+    """
+    sizes = {
+        kernel.sym_name.data: found.pop()
+        for kernel in kernels_of(module)
+        if kernel.known_block_size is None
+        and len(found := launched_block_sizes(kernel)) == 1
+        and None not in found
+    }
+    if not sizes:
+        return module
+    result = clone_with_source(module)
+    for kernel in kernels_of(result):
+        size = sizes.get(kernel.sym_name.data)
+        if size is not None:
+            kernel.known_block_size = DenseArrayBase.from_list(i32, size)
+    return result
 
 
 def _known_sizes(*sizes: SSAValue) -> tuple[int, ...] | None:
