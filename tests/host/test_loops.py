@@ -57,6 +57,19 @@ RUNS_AT_ONCE = {
         }
         memref.store %r, %A[%i] : memref<16xf32>
       }""",
+    "a row further on": """
+      %M = memref.reinterpret_cast %A to offset: [0], sizes: [4, 4], strides: [4, 1]
+        : memref<16xf32> to memref<4x4xf32, strided<[4, 1]>>
+      scf.for %i = %c0 to %c3 step %c1 {
+        %r = arith.addi %c1, %i : index
+        scf.for %k = %c1 to %c4 step %c1 iter_args(%p = %one) -> (f32) {
+          %l = arith.subi %k, %c1 : index
+          %x = memref.load %M[%r, %l] : memref<4x4xf32, strided<[4, 1]>>
+          %q = arith.addf %p, %x : f32
+          memref.store %q, %M[%r, %k] : memref<4x4xf32, strided<[4, 1]>>
+          scf.yield %q : f32
+        }
+      }""",
     "an inner loop of a length that differs": """
       scf.for %i = %c0 to %c16 step %c1 {
         %s = scf.for %k = %c0 to %i step %c1 iter_args(%p = %one) -> (f32) {

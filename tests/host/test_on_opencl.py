@@ -127,6 +127,18 @@ LOOPS = {
           memref.store %p, %C[%i, %j] : memref<40x40xf32>
         }
       }""",
+    "sums of indices": """
+      %m = arith.subi %n, %c3 : index
+      %off = arith.addi %c1, %c2 : index
+      scf.for %i = %c0 to %m step %c1 {
+        scf.for %j = %c0 to %c16 step %c1 {
+          %r = arith.addi %off, %i : index
+          %s = arith.muli %j, %c2 : index
+          %a = memref.load %A[%r, %s] : memref<40x40xf16>
+          %e = arith.extf %a : f16 to f32
+          memref.store %e, %C[%r, %j] : memref<40x40xf32>
+        }
+      }""",
     "rows": """
       scf.for %i = %c0 to %n step %c1 {
         %zero = arith.constant 0.0 : f32
@@ -148,9 +160,9 @@ LOOPS = {
 """Loops that a device runs."""
 
 NO_KERNELS = {
-    "an index that is computed": """
+    "an index that is not followed": """
       scf.for %i = %c0 to %c16 step %c1 {
-        %j = arith.addi %i, %c1 : index
+        %j = arith.xori %i, %c1 : index
         %a = memref.load %A[%j, %j] : memref<40x40xf16>
         %e = arith.extf %a : f16 to f32
         memref.store %e, %C[%i, %c0] : memref<40x40xf32>
@@ -160,6 +172,12 @@ NO_KERNELS = {
         %a = memref.load %C[%i, %c1] : memref<40x40xf32>
         %e = math.exp %a : f32
         memref.store %e, %C[%i, %c1] : memref<40x40xf32>
+      }""",
+    "rows that two iterations have": """
+      scf.for %i = %c0 to %c16 step %c1 {
+        %r = arith.addi %i, %c1 : index
+        %a = memref.load %C[%i, %c1] : memref<40x40xf32>
+        memref.store %a, %C[%r, %c1] : memref<40x40xf32>
       }""",
     "divisions": """
       scf.for %i = %c0 to %n step %c1 {

@@ -7,7 +7,8 @@ every bit is handed over, and only accesses that are known to stay inside of the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -217,8 +218,47 @@ def steps_of(loop: Operation, ranges: Mapping[SSAValue, range]) -> int:
     return len(ranges[block.args[0]]) * each
 
 
-def is_inside(index: SSAValue, size: int, ranges: Mapping[SSAValue, range]) -> bool:
-    """Whether an index is a loop's variable, or a constant, and always below a size."""
-    number = constant_of(index)
-    numbers = ranges.get(index) if number is None else range(number, number + 1)
-    return numbers is not None and (not numbers or (numbers[0] >= 0 and numbers[-1] < size))
+_LARGEST = 2**62
+"""A number that sums of indices must stay below, so that none wraps around."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """The least and the largest number that indices can be.
+
+    Attributes:
+        known: The numbers that come from outside.
+        ranges: The numbers of loops' variables.
+    """
+
+    known: Mapping[SSAValue, int]
+    ranges: Mapping[SSAValue, range]
+
+    def is_inside(self, index: SSAValue, size: int) -> bool:
+        """Whether an index is never negative, and always below a size."""
+        found = self._of(index)
+        return found is not None and found[0] >= 0 and found[1] < size
+
+    def _of(self, index: SSAValue) -> tuple[int, int] | None:
+        """Both numbers, or None where they are not known; a loop without iterations has 0."""
+        number = self.known.get(index, constant_of(index))
+        if number is not None:
+            return number, number
+        if index in self.ranges:
+            numbers = self.ranges[index]
+            return (numbers[0], numbers[-1]) if numbers else (0, 0)
+        owner = index.owner
+        if not isinstance(owner, arith.AddiOp | arith.SubiOp | arith.MuliOp):
+            return None
+        left, right = self._of(owner.lhs), self._of(owner.rhs)
+        if left is None or right is None:
+            return None
+        ends = [_COMBINED[type(owner)](one, other) for one in left for other in right]
+        return (min(ends), max(ends)) if max(map(abs, ends)) < _LARGEST else None
+
+
+_COMBINED: dict[type[Operation], Callable[[int, int], int]] = {
+    arith.AddiOp: operator.add,
+    arith.MuliOp: operator.mul,
+    arith.SubiOp: operator.sub,
+}

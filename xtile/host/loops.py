@@ -7,16 +7,17 @@ A long one is a kernel of the device that runs the host's kernels, if there is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xtile.host.launches import LaunchSizes, launch_here
-from xtile.host.loop_kernels import BLOCK, is_inside, is_within, kernel_of, ranges_of, steps_of
+from xtile.host.loop_kernels import BLOCK, Intervals, is_within, kernel_of, ranges_of, steps_of
 from xtile.host.memory import uniform, writable
 from xtile.rewrite.facts import constant_of
 from xtile.semantics.compiler import Body, Step
@@ -184,7 +185,7 @@ def _access(operation: Operation, loop: Operation) -> _Access:
 
 
 def _own_dimensions(accesses: Sequence[_Access], variable: SSAValue) -> list[int]:
-    """The dimensions that all accesses index with the loop's variable alone.
+    """The dimensions that all accesses index with the loop's variable, from one and the same place.
 
     With one, each iteration has a part of the memref of its own.
     """
@@ -192,8 +193,25 @@ def _own_dimensions(accesses: Sequence[_Access], variable: SSAValue) -> list[int
     return [
         dimension
         for dimension in range(rank)
-        if all(access.indices[dimension] is variable for access in accesses)
+        if len({_origin(access.indices[dimension], variable) for access in accesses} - {None}) == 1
+        and all(_origin(access.indices[dimension], variable) is not None for access in accesses)
     ]
+
+
+def _origin(index: SSAValue, variable: SSAValue) -> SSAValue | None:
+    """What an index is beside the loop's variable: the variable itself, or what is added to it.
+
+    None for any other index, which two iterations may have in common.
+    """
+    if index is variable:
+        return variable
+    owner = index.owner
+    if not isinstance(owner, arith.AddiOp) or not isinstance(index.type, IndexType):
+        return None
+    loop = variable.owner.parent_op() if isinstance(variable.owner, Block) else None
+    assert loop is not None
+    others = [operand for operand in owner.operands if operand is not variable]
+    return others[0] if len(others) == 1 and not is_within(others[0], loop) else None
 
 
 class _Memory:
@@ -277,11 +295,10 @@ class _OnDevice:
         self._memory = _Memory(accesses, compiler)
         self._launcher = compiler.launcher
         self._slots = {
-            bound: compiler.slot(bound)
+            operand: compiler.slot(operand)
             for each in loops[0].walk()
-            if each.name == "scf.for"
-            for bound in each.operands[:3]
-            if not is_within(bound, loops[0])
+            for operand in each.operands
+            if isinstance(operand.type, IndexType) and not is_within(operand, loops[0])
         }
         self._kernel = kernel_of(loops)
         captured = () if self._kernel is None else self._kernel.captured
@@ -293,11 +310,12 @@ class _OnDevice:
         if kernel is None:
             return False
         values = state.values
-        known = {bound: int(uniform(values[slot])) for bound, slot in self._slots.items()}
+        known = {value: int(uniform(values[slot])) for value, slot in self._slots.items()}
         ranges = ranges_of(self._loops, known)
         if ranges is None or steps_of(self._loops[0], ranges) < _LONG:
             return False
-        if not self._memory.is_apart(state) or not self._is_inside(state, ranges):
+        numbers_of = Intervals(known, ranges)
+        if not self._memory.is_apart(state) or not self._is_inside(state, numbers_of):
             return False
         own = [ranges[loop.regions[0].blocks[0].args[0]] for loop in self._loops]
         arguments = [values[slot] for slot in self._captured]
@@ -312,7 +330,7 @@ class _OnDevice:
             return False
         return True
 
-    def _is_inside(self, state: State, ranges: Mapping[SSAValue, range]) -> bool:
+    def _is_inside(self, state: State, numbers_of: Intervals) -> bool:
         """Whether each access is known to stay inside of memory that is there."""
         for access, slot in self._accesses:
             view: View = state.values[slot]
@@ -322,7 +340,7 @@ class _OnDevice:
                 return False
             shape = uniform_integers(view.shape)
             inside = zip(access.indices, shape, strict=True)
-            if not all(is_inside(index, size, ranges) for index, size in inside):
+            if not all(numbers_of.is_inside(index, size) for index, size in inside):
                 return False
         return True
 
