@@ -248,7 +248,7 @@ def test_long_loops_are_kernels(name: str, launched: list[bool]) -> None:
 
 def test_a_kernel_of_a_loop_does_not_leave_its_memory(launched: list[bool]) -> None:
     a, c = np.ones((40, 40), np.float16), np.ones((40, 40), np.float32)
-    with pytest.raises(ExecutionError, match="lies outside of the memory of %A"):
+    with pytest.raises(ExecutionError, match="lies outside of the memory"):
         xtile.run(_loop("products"), [a, a, c, 41, 1.0], device="opencl", entry="main")
     assert not any(launched)
 

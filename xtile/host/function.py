@@ -37,6 +37,7 @@ class HostCompiler(Compiler):
         launcher: What launches kernels.
         lockstep: The loops whose iterations run at once.
         is_at_once: Whether a loop is compiled whose iterations run at once.
+        flattened: The loops within one that runs at once whose iterations run at once with its.
         is_on_device: Whether a loop is compiled that may run on the device.
     """
 
@@ -61,6 +62,7 @@ class HostCompiler(Compiler):
         self.launcher = launcher
         self.lockstep: set[Operation] = set()
         self.is_at_once = False
+        self.flattened: Sequence[Operation] = ()
         self.is_on_device = False
 
     @override

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,8 +48,9 @@ _AT_ONCE = 2**16
 _WORTH_WHILE = 32
 """How many iterations of a loop run at once rather than those of the loops within.
 
-Of several loops in each other the innermost one that can be is chosen, unless a loop beside it
-runs in order: then it is the outer one, so that this loop's iterations are fewer.
+Of several loops in each other the innermost one that can be is chosen, with the one around it if
+nothing else is in that one; unless a loop beside it runs in order: then it is the outer one, so
+that this loop's iterations are fewer.
 """
 
 _LONG = 2**28
@@ -73,6 +75,8 @@ class _Access:
 
 
 def _for(operation: Operation, compiler: HostCompiler) -> Step:
+    if operation in compiler.flattened:
+        return compiler.region(operation.regions[0]).run
     if compiler.is_at_once:
         return SCF_HANDLERS["scf.for"](operation, compiler)
     around = compiler.is_on_device
@@ -94,36 +98,65 @@ def _here(operation: Operation, compiler: HostCompiler) -> Step:
     """Runs a loop in numpy, at once where its iterations are independent."""
     sequential = SCF_HANDLERS["scf.for"](operation, compiler)
     accesses = None if compiler.is_observed else _independent_accesses(operation)
-    inner = [each for each in _inner(operation) if each.name == "scf.for"]
-    leaves_some = not all(_is_at_once(each, operation, compiler) for each in inner)
-    if accesses is None or (compiler.lockstep.intersection(inner) and not leaves_some):
+    if accesses is None:
         return sequential
-    least = _WORTH_WHILE if compiler.lockstep.intersection(inner) else 0
+    inner = {each for each in _inner(operation) if each.name == "scf.for"}
+    loops = _nest(operation)
+    is_nest = len(loops) > 1 and all(_has_own_part(loop, accesses) for loop in loops)
+    if not is_nest or compiler.lockstep & inner.difference(loops):
+        loops = [operation]
+        if compiler.lockstep & inner and all(
+            _is_at_once(each, operation, compiler) for each in inner
+        ):
+            return sequential
+    least = _WORTH_WHILE if compiler.lockstep & inner.difference(loops) else 0
     compiler.lockstep.add(operation)
-    slots = compiler.slots(operation.operands)
-    variable = operation.regions[0].blocks[0].args[0]
-    memory = _Memory(accesses, compiler)
-    compiler.is_at_once = True
-    body = compiler.region(operation.regions[0])
-    compiler.is_at_once = False
-    type_, target = number_of(variable.type), compiler.slot(variable)
+    return _at_once(loops, _Memory(accesses, compiler), least, sequential, compiler)
+
+
+def _at_once(
+    loops: Sequence[Operation],
+    memory: _Memory,
+    least: int,
+    sequential: Step,
+    compiler: HostCompiler,
+) -> Step:
+    """Runs all iterations of a loop, or of two loops, at once if there are enough of them."""
+    compiler.is_at_once, compiler.flattened = True, loops[1:]
+    body = compiler.region(loops[0].regions[0])
+    compiler.is_at_once, compiler.flattened = False, ()
+    variables = [loop.regions[0].blocks[0].args[0] for loop in loops]
+    targets = [(number_of(each.type), compiler.slot(each)) for each in variables]
+    bounds = [[(each, compiler.slot(each)) for each in loop.operands] for loop in loops]
 
     def step(state: State) -> None:
-        bounds = [state.values[slot] for slot in slots]
-        if any(map(is_array, bounds)) or bounds[2] < 1 or not memory.is_apart(state):
+        ranges = [_range(each, state) for each in bounds]
+        counts = [0 if each is None else len(each) for each in ranges]
+        if None in ranges or prod(counts) < least or not memory.is_apart(state):
             sequential(state)
             return
-        numbers = range(*map(int, bounds))
-        if len(numbers) < least:
-            sequential(state)
-            return
-        for start in range(0, len(numbers), _AT_ONCE):
-            chosen = numbers[start : start + _AT_ONCE]
-            lanes = np.arange(chosen.start, chosen.stop, chosen.step)[np.newaxis]
-            state.values[target] = type_.wrapped(lanes)
+        for start in range(0, prod(counts), _AT_ONCE):
+            lanes = np.arange(start, min(start + _AT_ONCE, prod(counts)))[np.newaxis]
+            rest = lanes
+            for numbers, (type_, target) in zip(reversed(ranges), reversed(targets), strict=True):
+                assert numbers is not None
+                rest, position = np.divmod(rest, len(numbers))
+                state.values[target] = type_.wrapped(position * numbers.step + numbers.start)
             _run_at_once(state, body, lanes.size)
 
     return step
+
+
+def _range(bounds: Sequence[tuple[SSAValue, int]], state: State) -> range | None:
+    """The numbers of a loop's variable; None where they differ, or there is no end of them."""
+    given: list[int] = []
+    for bound, slot in bounds:
+        constant = constant_of(bound)
+        number = state.values[slot] if constant is None else constant
+        if is_array(number):
+            return None
+        given.append(int(number))
+    return range(*given) if given[2] > 0 else None
 
 
 def _is_at_once(inner: Operation, loop: Operation, compiler: HostCompiler) -> bool:
@@ -267,6 +300,8 @@ def _nest(loop: Operation) -> list[Operation]:
     """A loop, and the one within it if there is nothing but numbers beside that one."""
     inner = [each for each in loop.regions[0].blocks[0].ops if each.regions]
     if len(inner) != 1 or inner[0].name != "scf.for" or inner[0].results:
+        return [loop]
+    if has_flag(inner[0], "unsignedCmp"):
         return [loop]
     beside = [each for each in loop.regions[0].blocks[0].ops if each.name in _ACCESSES]
     bounds = inner[0].operands
