@@ -220,3 +220,41 @@ def test_work_items_that_are_subgroups_without_vectors() -> None:
     check(text, [x], block=(6, 1, 1), on_opencl=True)
     for device in ("reference", "opencl"):
         np.testing.assert_array_equal(results(text, [x], (1, 1, 1), (6, 1, 1), device)[0], x + x)
+
+
+def test_barriers_in_branches_that_the_whole_work_group_takes() -> None:
+    """Each subgroup hands a number on in every second step."""
+    text = kernel(
+        "%x: memref<4xf32>, %n: index",
+        """%one = arith.constant 1 : i8
+        %all = arith.constant 4 : i8
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c2 = arith.constant 2 : index
+        %c3 = arith.constant 3 : index
+        %b = xegpu.init_nbarrier %one, %all : i8, i8 -> !xegpu.nbarrier
+        %m = memref.alloca() : memref<4xf32, 3>
+        %id = gpu.thread_id x
+        %to = arith.addi %id, %c1 : index
+        %next = arith.andi %to, %c3 : index
+        scf.for %i = %c0 to %n step %c1 {
+          %rest = arith.remui %i, %c2 : index
+          %is_even = arith.cmpi eq, %rest, %c0 : index
+          scf.if %is_even {
+            %v = memref.load %x[%id] : memref<4xf32>
+            memref.store %v, %m[%next] : memref<4xf32, 3>
+            xegpu.nbarrier_arrive %b : !xegpu.nbarrier
+            xegpu.nbarrier_wait %b : !xegpu.nbarrier
+            %w = memref.load %m[%id] : memref<4xf32, 3>
+            memref.store %w, %x[%id] : memref<4xf32>
+            xegpu.nbarrier_arrive %b : !xegpu.nbarrier
+            xegpu.nbarrier_wait %b : !xegpu.nbarrier
+          }
+        }""",
+        attributes=f"{VECTOR_COMPUTE}, known_block_size = array<i32: 4, 1, 1>",
+    )
+    x = fresh_generator().standard_normal(4).astype(np.float32)
+    core = check(text, [x, 5], block=(4, 1, 1), on_opencl=True)
+    assert core.count("gpu.barrier") == 2
+    (found, _) = results(text, [x, 5], (1, 1, 1), (4, 1, 1), "opencl")
+    np.testing.assert_array_equal(found, np.roll(x, 3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.gpu.subgroups import BarrierOp
 from xtile.dialects.xegpu.ops.barriers import (
@@ -54,11 +54,42 @@ def _nbarrier_wait(operation: NbarrierWaitOp, raising: Raising) -> None:
 
 
 def _branch_around(operation: Operation) -> Operation | None:
-    """The innermost construct around an operation that is no loop of scf.for."""
+    """The innermost construct around an operation that not all subgroups may enter together."""
     around = operation.parent_op()
-    while around is not None and around.name == "scf.for":
+    while around is not None and around.name != "gpu.func":
+        is_joint = around.name == "scf.for" or (
+            around.name == "scf.if" and _is_equal_in_group(around.operands[0])
+        )
+        if not is_joint:
+            return around
         around = around.parent_op()
-    return None if around is None or around.name == "gpu.func" else around
+    return None
+
+
+_DEPTH = 32
+"""How many operations back a number is followed."""
+
+
+def _is_equal_in_group(value: SSAValue, depth: int = _DEPTH) -> bool:
+    """Whether a number is certainly the same in all subgroups of a work-group."""
+    owner = value.owner
+    if depth == 0:
+        return False
+    if isinstance(owner, Operation):
+        is_known = owner.name in _EQUAL or owner.dialect_name() in ("arith", "index", "math")
+        return is_known and all(_is_equal_in_group(each, depth - 1) for each in owner.operands)
+    around = owner.parent_op()
+    if around is None or around.name == "gpu.func":
+        return around is not None
+    return (
+        around.name == "scf.for"
+        and owner.args[0] is value
+        and all(_is_equal_in_group(each, depth - 1) for each in around.operands[:3])
+    )
+
+
+_EQUAL = frozenset({"affine.apply", "gpu.block_dim", "gpu.block_id", "gpu.grid_dim"})
+"""Operations beside arithmetic that give all subgroups the same."""
 
 
 def _barrier(operation: Operation, raising: Raising) -> None:
