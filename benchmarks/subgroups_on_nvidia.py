@@ -171,20 +171,30 @@ def _error_of_product(torch: Any, a: Any, b: Any, c: Callable[[Any], Any]) -> fl
     return float(((c(rows).double() - exact).abs() / scale).max())
 
 
-def updated_product(torch: Any, type: str, size: int) -> Workload:
-    """C := A B + 0 C with an f32 result, as coopmatrix_gemm computes it."""
+def updated_product(torch: Any, type: str, size: int, *, reads_c: bool) -> Workload:
+    """C := A B + 0 C with an f32 result, as coopmatrix_gemm computes it.
+
+    PyTorch computes A B in the type of A, or adds it to a matrix of f32, which is the same work.
+    """
     dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[type]
     a, b = (column_major(torch, size, size, dtype=dtype) for _ in range(2))
     c = column_major(torch, size, size, dtype=torch.float32)
-    out = torch.empty(size, size, dtype=dtype, device="cuda")
+    out = torch.zeros(size, size, dtype=torch.float32 if reads_c else dtype, device="cuda")
+
+    def rival() -> Any:
+        if reads_c:
+            return torch.addmm(out, b.T, a.T, out_dtype=torch.float32, out=out)
+        return torch.matmul(b.T, a.T, out=out)
+
+    rival_name = "torch.addmm of f32" if reads_c else "torch.matmul"
     return Workload(
         coopmatrix_gemm(type),
-        f"coopmatrix_gemm {type} to f32 {size}^3, work-groups of 128 x 64",
+        f"coopmatrix_gemm {type} to f32 {size}^3, work-groups of 128 x 64; {rival_name}",
         (1.0, a, b, 0.0, c),
         (size // 128, size // 64),
         2 * size**3,
         "TFLOP/s",
-        lambda: torch.matmul(b.T, a.T, out=out),
+        rival,
         lambda: _error_of_product(torch, a, b, lambda rows: c[rows]),
         size * 2**-24,
         4 if size > 4096 else 12,
@@ -270,7 +280,12 @@ def run_all(cubins: Path, only: str) -> None:
             for type in TYPES
             for block in BLOCKS[1:]
         ),
-        *(lambda t=type, s=size: updated_product(torch, t, s) for size in SIZES for type in TYPES),
+        *(
+            lambda t=type, s=size, c=reads_c: updated_product(torch, t, s, reads_c=c)
+            for size in SIZES
+            for type in TYPES
+            for reads_c in (False, True)
+        ),
         *(lambda each=each: attention(torch, *each) for each in ATTENTIONS),
         lambda: softmax(torch, "softmax", 8),
         lambda: softmax(torch, "wide_softmax", 1),

@@ -29,6 +29,7 @@ from xtile.translate.xegpu_to_spirv.elementwise import (
     opposite,
     wide_pieces,
 )
+from xtile.translate.xegpu_to_spirv.exponentials import EXPONENTIALS, exponential
 from xtile.translate.xegpu_to_spirv.lowering import Lowering
 from xtile.translate.xegpu_to_spirv.types import element_type, integer_width, length_of
 from xtile.translate.xegpu_to_spirv.vectors.entries import arranged, element, entries
@@ -82,10 +83,14 @@ _NATIVE = frozenset({"cos", "exp", "exp2", "log", "log10", "log2", "rsqrt", "sin
 
 def _rounded(name: str) -> Rule:
     function = _ROUNDED[name]
-    rule = in_f32(instruction(f"CL.{function}"))
+    exact = instruction(f"CL.{function}")
     if function not in _NATIVE:
-        return rule
-    native = in_f32(_native(function))
+        return in_f32(exact)
+    approximate = _native(function)
+    if function in EXPONENTIALS:
+        exact = exponential(function, exact, is_approximate=False)
+        approximate = exponential(function, approximate, is_approximate=True)
+    rule, native = in_f32(exact), in_f32(approximate)
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
         (native if allows_approximation(operation) else rule)(operation, lowering)
