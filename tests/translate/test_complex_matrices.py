@@ -15,6 +15,7 @@ from tests.backends.intel.every_type.matrices import matrix_kernels
 from tests.backends.intel.opencl_kernels import Kernels
 from tests.backends.intel.random_arguments import Arguments
 from tests.mlir_opt import run_mlir_opt
+from tests.samples import one_of
 from tests.seeds import fresh_seed
 from tests.transforms.tile_linalg.from_source import reversed_modes
 from tests.translate.core_to_cuda_tile.entries import (
@@ -92,6 +93,16 @@ func @k(%A: memref<c32x20x20>, %B: memref<c32x20x20>, %C: memref<c32x20x20>,
 }}
 """
 
+WAYS = [
+    (route, chip, type_)
+    for route, chip in (
+        ("tensorlang-to-subgroup", "pvc"),
+        ("tensorlang-to-xegpu", "pvc"),
+        ("tensorlang-to-xegpu", "dg2"),
+    )
+    for type_ in TYPES
+]
+
 PIPELINE = "--gpu-lower-to-xevm-pipeline=xegpu-op-level=lane zebin-chip={} binary-format=isa"
 
 
@@ -118,15 +129,7 @@ def _check(function: FuncOp, inputs: int, kernel: KernelOp) -> None:
     assert check_agreement(function, arguments, run, seed=seed) is not None
 
 
-@pytest.mark.parametrize("type_", TYPES)
-@pytest.mark.parametrize(
-    ("route", "chip"),
-    [
-        ("tensorlang-to-subgroup", "pvc"),
-        ("tensorlang-to-xegpu", "pvc"),
-        ("tensorlang-to-xegpu", "dg2"),
-    ],
-)
+@pytest.mark.parametrize(("route", "chip", "type_"), one_of(2, WAYS))
 def test_every_instruction_computes_the_same(route: str, chip: str, type_: str) -> None:
     functions, kernels = _translated(route, chip, type_)
     sources = zip(functions, matrix_kernels(type_), strict=True)

@@ -20,6 +20,7 @@ from tests.dialects.tensorlang.round_trip import (
 )
 from tests.generators.damaged_text import damaged
 from tests.generators.tensorlang_kernels import random_kernel
+from tests.samples import one_of
 from xtile.dialects.tensorlang.reader import MAX_REGION_DEPTH, read
 from xtile.dialects.tensorlang.term_reader import MAX_ATTRIBUTE_DEPTH
 from xtile.dialects.verification import verify_module
@@ -30,9 +31,9 @@ from xtile.text.source import Source
 
 pytestmark = pytest.mark.slow
 
-CHUNKS = 4
+CHUNKS = 40
 FILES_PER_CHUNK = 250
-MLIR_CHUNKS = 2
+MLIR_CHUNKS = 20
 MLIR_FILES_PER_CHUNK = 200
 SECONDS_PER_FILE = 5.0
 
@@ -84,7 +85,7 @@ def timed(check: Callable[[], object], data: bytes | str) -> None:
     assert time.process_time() - start < SECONDS_PER_FILE, f"slow:\n{data!r}"
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", one_of(20, range(CHUNKS)))
 def test_damaged_files(chunk: int) -> None:
     random = Random(chunk)
     original = originals(random)
@@ -205,7 +206,7 @@ def test_a_function_that_does_not_verify_is_no_ir_text() -> None:
     )
 
 
-@pytest.mark.parametrize("chunk", range(MLIR_CHUNKS))
+@pytest.mark.parametrize("chunk", one_of(20, range(MLIR_CHUNKS)))
 def test_damaged_mlir_files(chunk: int) -> None:
     random = Random(chunk)
     for i in range(MLIR_FILES_PER_CHUNK):

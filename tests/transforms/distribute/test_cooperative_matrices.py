@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from xdsl.dialects.memref import AllocaOp
 
 from tests.lane_targets import for_either
+from tests.samples import one_of
 from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import DTYPES, body_of, distributed, kernel, read, run
 from xtile.api import parse
@@ -370,6 +372,8 @@ def check(
 
 SIZES = [(16, 16, 32), (33, 40, 70), (8, 50, 16), (64, 9, 33)]
 
+TRANSPOSED = ("transpose_a", "transpose_b", "transpose_a transpose_b")
+
 
 @pytest.mark.parametrize("types", [("bf16", "f32"), ("bf16", "bf16"), ("i8", "i32"), ("i8", "i8")])
 @pytest.mark.parametrize("sizes", SIZES)
@@ -378,9 +382,10 @@ def test_products(types: tuple[str, str], sizes: tuple[int, int, int]) -> None:
     check(types, (rows, columns, 2 * depth if types[0] == "i8" else depth))
 
 
-@pytest.mark.parametrize("flags", ["transpose_a", "transpose_b", "transpose_a transpose_b"])
-@pytest.mark.parametrize("types", [("bf16", "f32"), ("i8", "i32")])
-@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize(
+    ("types", "flags", "is_known"),
+    one_of(2, product([("bf16", "f32"), ("i8", "i32")], TRANSPOSED, [True, False])),
+)
 def test_transposed_factors(types: tuple[str, str], flags: str, is_known: bool) -> None:
     check(types, (33, 40, 70), flags, is_known)
 
@@ -391,9 +396,10 @@ def test_sizes_that_are_not_known(types: tuple[str, str], sizes: tuple[int, int,
     check(types, sizes, is_known=False)
 
 
-@pytest.mark.parametrize("beta", [None, 0, 2])
-@pytest.mark.parametrize("alpha", [None, 3])
-@pytest.mark.parametrize("types", [("bf16", "f32"), ("bf16", "bf16"), ("i8", "i32")])
+@pytest.mark.parametrize(
+    ("types", "alpha", "beta"),
+    one_of(2, product([("bf16", "f32"), ("bf16", "bf16"), ("i8", "i32")], [None, 3], [None, 0, 2])),
+)
 def test_factors_of_sums(types: tuple[str, str], alpha: int | None, beta: int | None) -> None:
     check(types, (17, 20, 40 if types[0] == "bf16" else 80), alpha=alpha, beta=beta)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import xtile
 from tests.backends.intel.agreement import check_agreement
 from tests.backends.intel.random_arguments import any_numbers
+from tests.samples import one_of
 from tests.transforms.tile_linalg.from_source import Shaped, reversed_modes
 from tests.transforms.tile_linalg.test_examples import LIFTED, SHAPES
 from tests.translate.core_to_cuda_tile.entries import (
@@ -61,8 +63,7 @@ def test_numbers(name: str) -> None:
         assert check_agreement(function, arguments, run, grid) is not None
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", [*SHAPES, *LIFTED])
+@pytest.mark.parametrize(("name", "chip"), one_of(2, product([*SHAPES, *LIFTED], CHIPS)))
 def test_assembler(name: str, chip: str) -> None:
     module = xtile.parse(_text(name), language="tensorlang")
     assemble_for_all(translate(module, "tensorlang-to-cuda_tile", Options(chip)), [chip])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.samples import one_of
 from tests.translate.cuda_tile_to_core.cutile import (
     attention,
     elementwise,
@@ -66,13 +68,12 @@ def test_kernels_on_opencl(name: str) -> None:
     case.check(arguments)
 
 
-@pytest.mark.parametrize("name", RAISED)
-def test_raised_kernels(name: str) -> None:
+@pytest.mark.parametrize(("name", "way"), one_of(2, product(RAISED, WAYS)))
+def test_raised_kernels(name: str, way: str) -> None:
     case = CASES[name]()
-    for way in WAYS.values():
-        arguments = case.copied_arguments()
-        xtile.run(way(_text(name)), arguments, case.grid)
-        case.check(arguments)
+    arguments = case.copied_arguments()
+    xtile.run(WAYS[way](_text(name)), arguments, case.grid)
+    case.check(arguments)
 
 
 @ct.kernel

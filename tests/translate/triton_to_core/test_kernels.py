@@ -46,8 +46,7 @@ def _given(case: Case) -> tuple[dict[str, object], list[object]]:
     return arguments, [each for name, each in arguments.items() if name not in ones]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", RAISED)
+@pytest.mark.parametrize(("name", "form"), one_of(2, product(RAISED, FORMS)))
 def test_raised_kernels(name: str, form: str) -> None:
     case = CASES[name]()
     arguments, given = _given(case)
