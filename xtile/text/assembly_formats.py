@@ -25,7 +25,7 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import Parser, UnresolvedOperand
 
-from xtile.text.mlir_token_parser import KnownTypes, TokenParser
+from xtile.text.known_texts import KnownTypes, SkippingParser
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AssemblyFormat(FormatProgram):
     @override
     def parse(self, parser: Parser, op_type: type[IRDLOperationInvT]) -> IRDLOperationInvT:
         properties = self._properties
-        if properties is None or not isinstance(parser, TokenParser):
+        if properties is None or not isinstance(parser, SkippingParser):
             return super().parse(parser, op_type)
         state = ParsingState(op_type)
         for directive in self.stmts:

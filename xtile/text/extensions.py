@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar, cast
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Attribute, Operation
@@ -51,9 +52,10 @@ Parse: TypeAlias = Callable[[Parser], Operation]
 Print: TypeAlias = Callable[[Any, Printer], None]
 """Prints what follows an operation's name."""
 
+# Every command loads these: Python makes tuples with names in a tenth of the time of data classes.
 
-@dataclass(frozen=True, kw_only=True)
-class Extension:
+
+class Extension(NamedTuple):
     """What LLVM says of an operation beside what xDSL's class says.
 
     Attributes:
@@ -67,8 +69,8 @@ class Extension:
         is_ambiguous: Whether the custom form would be read as another operation.
     """
 
-    operands: Mapping[str, AttrConstraint] = field(default_factory=dict[str, AttrConstraint])
-    results: Mapping[str, AttrConstraint] = field(default_factory=dict[str, AttrConstraint])
+    operands: Mapping[str, AttrConstraint] = MappingProxyType({})
+    results: Mapping[str, AttrConstraint] = MappingProxyType({})
     verify: Verify | None = None
     assembly_format: str | None = None
     custom_directives: Sequence[type[CustomDirective]] = ()
@@ -77,8 +79,7 @@ class Extension:
     is_ambiguous: Callable[[Any], bool] | None = None
 
 
-@dataclass(frozen=True)
-class Replacement:
+class Replacement(NamedTuple):
     """A class of ours for an operation that xDSL's class cannot hold.
 
     Attributes:
@@ -103,8 +104,7 @@ Table: TypeAlias = Mapping[type[Operation], "Extension | Replacement"]
 """What is said of xDSL's classes of a dialect, in `OPERATIONS` of a module."""
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """How operations of a class are verified, read and printed.
 
     Attributes:
@@ -254,7 +254,7 @@ def _of_derived(form: Form) -> Form:
         with _as_one_of(form.kind, operation):
             print_own(operation, printer)
 
-    return replace(form, verify=verify, print=print)
+    return form._replace(verify=verify, print=print)
 
 
 @contextmanager
@@ -316,13 +316,14 @@ def _extended(kind: type[IRDLOperation], row: Extension) -> Form:
 
     program = AssemblyFormat.of(definition, text)
     reader = cast("type[IRDLOperation]", _Reader(kind, definition))
-    return Form(
-        kind,
-        verify,
-        lambda parser: program.parse(parser, reader),
-        lambda operation, printer: program.print(printer, operation),
-        is_ambiguous,
-    )
+
+    def parse(parser: Parser) -> Operation:
+        return program.parse(parser, reader)
+
+    def print(operation: IRDLOperation, printer: Printer) -> None:
+        program.print(printer, operation)
+
+    return Form(kind, verify, parse, print, is_ambiguous)
 
 
 def _verify(definition: OpDef, further: Verify | None) -> Verify:

@@ -6,13 +6,11 @@ Every token of a text comes through here, which xDSL's parser does in five to te
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 from typing_extensions import override
 from xdsl.context import Context
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AttrSizedSegments
 from xdsl.parser import Parser, ParserState, UnresolvedOperand
 from xdsl.utils.lexer import Position, Span
 from xdsl.utils.mlir_lexer import (
@@ -21,29 +19,13 @@ from xdsl.utils.mlir_lexer import (
     PunctuationSpelling,
 )
 
+from xtile.text.known_texts import SkippingParser
 from xtile.text.mlir_lexer import MlirLexer, MlirToken
 
 _DICTIONARY = re.compile(r"""\{[^{}<>()"#!@]*+\}""")
 """A dictionary of numbers and of other attributes whose text always means the same."""
 
 _MAXIMUM_DICTIONARIES = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class KnownTypes:
-    """What operands and results of some types were found to be.
-
-    Attributes:
-        given: The types that the text gives; they are kept because they are known by their ids.
-        operands: The types of all operands.
-        results: The types of all results.
-        sizes: The attributes that say how many operands or results each name stands for.
-    """
-
-    given: Sequence[Attribute]
-    operands: Sequence[Attribute]
-    results: Sequence[Attribute]
-    sizes: Sequence[tuple[AttrSizedSegments, Attribute]]
 
 
 class NamedOperand(UnresolvedOperand):
@@ -75,7 +57,7 @@ class TokenState(ParserState[MLIRTokenKind]):
     current_token: MlirToken  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
-class TokenParser(Parser):
+class TokenParser(SkippingParser, Parser):
     """xDSL's parser on a lexer of ours."""
 
     _lexer: MlirLexer
@@ -85,21 +67,21 @@ class TokenParser(Parser):
         super().__init__(ctx, input, name)
         # The operands read so far; an operation takes its own.
         self._operands: list[NamedOperand] = []
-        self.known_types: dict[tuple[object, ...], KnownTypes] = {}
+        self.known_types = {}
         self._dictionaries: dict[str, Mapping[str, Attribute]] = {}
 
     @property
+    @override
     def previous_end(self) -> int:
-        """The offset after the last character that was read."""
         return self._lexer.previous_end
 
     @property
+    @override
     def text(self) -> str:
-        """All of the text."""
         return self._lexer.input.content
 
+    @override
     def skip_to(self, offset: int) -> None:
-        """Goes on after text that is known, at an offset between two tokens."""
         self._lexer.pos = offset
         self._parser_state.current_token = self._lexer.lex()
 

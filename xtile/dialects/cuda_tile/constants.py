@@ -34,7 +34,6 @@ from xdsl.printer import Printer
 from xtile.dialects.cuda_tile.type_text import parse_type, print_type
 from xtile.dialects.cuda_tile.types import TileType, is_number
 from xtile.text.mlir_attributes import dense_elements, equal_elements
-from xtile.text.mlir_literals import LiteralParser
 
 
 def constant_attribute(
@@ -64,6 +63,9 @@ def parse_constant(parser: Parser) -> DenseIntOrFPElementsAttr:
     Raises:
         ParseError: It is malformed, or its parts contradict each other.
     """
+    # Only what reads text loads the parser of MLIR's literals.
+    from xtile.text.mlir_literals import LiteralParser
+
     parser = LiteralParser.in_place_of(parser)
     parser.parse_punctuation("<", " before the elements of a constant")
     start = parser.pos

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xtile.text.mlir_number_parser import NumberParser
+from xtile.text.known_texts import SkippingParser
 
 DIALECT_PREFIX = "cuda_tile."
 
@@ -54,7 +54,7 @@ def parse_type(parser: AttrParser) -> Attribute:
     Raises:
         ParseError: There is none.
     """
-    if not isinstance(parser, NumberParser):
+    if not isinstance(parser, SkippingParser):
         return _parse_type(parser)
     match = _TYPE.match(parser.text, parser.pos)
     if match is None:
