@@ -97,6 +97,32 @@ def test_modules_load_when_their_dialect_is_met(monkeypatch: pytest.MonkeyPatch)
     assert loaded == ["first", "second"]
 
 
+def test_modules_are_searched_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(name: str) -> ModuleType:
+        loaded.append(name)
+        module = ModuleType(name)
+        vars(module)["RULES"] = modules[name]
+        return module
+
+    modules: Mapping[str, Mapping[str, Rule]] = {
+        "first": {"test.often": copy, "test.both": copy},
+        "second": {"test.seldom": refuse, "test.both": refuse, "other.op": copy},
+        "third": {"test.never": copy},
+    }
+    loaded: list[str] = []
+    monkeypatch.setattr("xtile.rewrite.rebuilder.import_module", load)
+    rules = RuleTable(modules={"test": list(modules)})
+    assert rules.get("test.often") is copy
+    assert loaded == ["first"]
+    assert rules.get("test.seldom") is refuse
+    assert rules.get("test.both") is copy
+    assert rules.get("other.op") is None
+    assert loaded == ["first", "second"]
+    assert rules.get("test.unknown") is None
+    assert rules.get("test.unknown") is None
+    assert loaded == ["first", "second", "third"]
+
+
 def test_a_module_that_does_not_load_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str) -> ModuleType:
         raise ImportError(f"there is no {name}")

@@ -12,6 +12,6 @@ EXTENSION_TABLES.update(
         "memref": "xtile.dialects.memref.ops",
         "scf": "xtile.dialects.scf.ops",
         "ub": "xtile.dialects.ub",
-        "vector": "xtile.dialects.vector",
+        "vector": "xtile.dialects.vector.ops",
     }
 )

@@ -100,8 +100,9 @@ class RuleTable:
     Args:
         rows: The rule of each operation, by its name; `copy` and `refuse` are rules.
         otherwise: The rule of all others.
-        modules: For each dialect the full names of modules with more rows, in `RULES`, which are
-            loaded when an operation of the dialect is met.
+        modules: For each dialect the full names of modules with more rows, in `RULES`. They are
+            loaded in this order, each when an operation of the dialect is met that has no row in
+            those before it.
         keeps_rounding: Whether the rules know the attributes that say how results are rounded.
             Operations that have them are refused otherwise.
     """
@@ -116,18 +117,20 @@ class RuleTable:
         self._keeps_rounding = keeps_rounding
         self._rows = dict(rows or {})
         self._otherwise = otherwise
-        self._modules = dict(modules or {})
+        self._modules = {dialect: list(names) for dialect, names in (modules or {}).items()}
 
     def get(self, name: str) -> Rule | None:
         """The rule of an operation that has a row, by the operation's name."""
         rule = self._rows.get(name)
         if rule is None and self._modules:
             dialect, _, _ = name.partition(".")
-            for module in self._modules.get(dialect, ()):
-                rows: Mapping[str, Rule] = import_module(module).RULES
-                self._rows |= {key: rows[key] for key in rows if key.startswith(f"{dialect}.")}
-            self._modules.pop(dialect, None)
-            rule = self._rows.get(name)
+            waiting = self._modules.get(dialect, [])
+            while rule is None and waiting:
+                rows: Mapping[str, Rule] = import_module(waiting[0]).RULES
+                del waiting[0]
+                found = {key: rows[key] for key in rows if key.startswith(f"{dialect}.")}
+                self._rows = found | self._rows
+                rule = self._rows.get(name)
         return rule
 
     def rule_of(self, operation: Operation) -> Rule:

@@ -1,111 +1,20 @@
 """The `vector` dialect in upstream's syntax.
 
-Operations that xDSL's classes hold are xDSL's own; `OPERATIONS` has what LLVM says of them beside.
+Operations that xDSL's classes hold are xDSL's own; `ops.py` says which, and what LLVM says of them
+beside.
 
 Source: MLIR (LLVM 22), `Dialect/Vector/IR`.
 """
 
 from __future__ import annotations
 
-from xdsl.dialects import vector
-from xdsl.ir import Dialect, Operation
+from typing import TYPE_CHECKING
 
-from xtile.dialects.vector import positions, products, reductions, shapes, shuffles
-from xtile.dialects.vector.attributes import IteratorType, IteratorTypeAttr, PrintPunctuationAttr
-from xtile.dialects.vector.contractions import ContractionOp
-from xtile.dialects.vector.elements import FromElementsOp, StepOp, ToElementsOp, VectorScaleOp
-from xtile.dialects.vector.gathers import GatherOp, ScatterOp
-from xtile.dialects.vector.masks import ConstantMaskOp, MaskOp, YieldOp
-from xtile.dialects.vector.memory import CompressStoreOp, ExpandLoadOp, TypeCastOp
-from xtile.dialects.vector.products import OuterProductOp
-from xtile.dialects.vector.reductions import MultiDimReductionOp, ScanOp
-from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
-from xtile.dialects.vector.shuffles import DeinterleaveOp, InterleaveOp
-from xtile.dialects.vector.slices import (
-    ExtractStridedSliceOp,
-    InsertStridedSliceOp,
-    ScalableExtractOp,
-    ScalableInsertOp,
-)
-from xtile.text.extensions import Replacement, Table, completed
+from xtile.dialects.registry import loaded_when_asked_for
 
-_MEMORY = "xtile.dialects.vector.memory"
-_TRANSFERS = "xtile.dialects.vector.transfers"
+if TYPE_CHECKING:
+    from xtile.dialects.vector.ops import Vector
 
+__all__ = ["Vector"]
 
-def _end_line(operation: Operation) -> None:
-    """XDSL's prints end the line."""
-    from xtile.dialects.vector.printing import NEWLINE
-
-    operation.properties["punctuation"] = NEWLINE
-
-
-OPERATIONS: Table = {
-    **positions.EXTENSIONS,
-    **products.EXTENSIONS,
-    **reductions.EXTENSIONS,
-    **shapes.EXTENSIONS,
-    **shuffles.EXTENSIONS,
-    vector.BitcastOp: Replacement("xtile.dialects.vector.shapes", "BitCastOp"),
-    vector.CreateMaskOp: Replacement("xtile.dialects.vector.masks", "CreateMaskOp"),
-    vector.ExtractOp: Replacement("xtile.dialects.vector.positions", "ExtractOp"),
-    vector.LoadOp: Replacement(_MEMORY, "LoadOp"),
-    vector.MaskedLoadOp: Replacement(_MEMORY, "MaskedLoadOp"),
-    vector.MaskedStoreOp: Replacement(_MEMORY, "MaskedStoreOp"),
-    vector.PrintOp: Replacement("xtile.dialects.vector.printing", "PrintOp", _end_line),
-    vector.StoreOp: Replacement(_MEMORY, "StoreOp"),
-    vector.TransferReadOp: Replacement(_TRANSFERS, "TransferReadOp"),
-    vector.TransferWriteOp: Replacement(_TRANSFERS, "TransferWriteOp"),
-}
-"""xDSL's classes hold no alignment of accesses and no punctuation of prints, and allow neither
-masks of several dimensions nor vectors without dimensions and memrefs of vectors."""
-
-Vector = Dialect(
-    "vector",
-    completed(
-        list(vector.Vector.operations),
-        OPERATIONS,
-        [
-            CompressStoreOp,
-            ConstantMaskOp,
-            ContractionOp,
-            DeinterleaveOp,
-            ExpandLoadOp,
-            ExtractStridedSliceOp,
-            FromElementsOp,
-            GatherOp,
-            InsertStridedSliceOp,
-            InterleaveOp,
-            MaskOp,
-            MultiDimReductionOp,
-            OuterProductOp,
-            ScalableExtractOp,
-            ScalableInsertOp,
-            ScanOp,
-            ScatterOp,
-            ShapeCastOp,
-            StepOp,
-            ToElementsOp,
-            TransposeOp,
-            TypeCastOp,
-            VectorScaleOp,
-            YieldOp,
-        ],
-    ),
-    [*vector.Vector.attributes, IteratorTypeAttr, PrintPunctuationAttr],
-)
-
-__all__ = [
-    "ContractionOp",
-    "ExtractStridedSliceOp",
-    "FromElementsOp",
-    "InsertStridedSliceOp",
-    "IteratorType",
-    "IteratorTypeAttr",
-    "MultiDimReductionOp",
-    "ShapeCastOp",
-    "StepOp",
-    "ToElementsOp",
-    "TransposeOp",
-    "Vector",
-]
+__getattr__ = loaded_when_asked_for("xtile.dialects.vector.ops", "Vector")

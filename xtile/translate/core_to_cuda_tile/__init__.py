@@ -19,10 +19,10 @@ from xtile.transforms.read_once import read_once
 from xtile.transforms.scans_of_one_warp import avoid_scans_of_one_warp
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
-from xtile.translate.tiles import rules_of
+from xtile.translate.tiles import SHARED, rules_of
 
 _MODULES = {
-    "arith": ("arithmetic", "comparisons", "literals"),
+    "arith": ("literals", "arithmetic", "comparisons"),
     "cf": ("functions",),
     "core": (
         "atomics",
@@ -35,13 +35,13 @@ _MODULES = {
     ),
     "func": ("functions",),
     "gpu": ("functions",),
-    "math": ("mathematics",),
-    "memref": ("allocation", "atomics", "memory"),
+    "math": ("arithmetic", "mathematics"),
+    "memref": (SHARED, "memory", "allocation", "atomics"),
     "scf": ("control",),
     "ub": ("literals",),
-    "vector": ("gathers", "memory", "packing"),
+    "vector": (SHARED, "memory", "gathers", "packing"),
 }
-"""For each dialect the modules with the RULES of its operations, loaded when a kernel has one."""
+"""For each dialect the modules with the RULES of its operations, in the order of the search."""
 
 RULES = rules_of(__name__, _MODULES)
 """What becomes of each operation; one without a rule is refused."""

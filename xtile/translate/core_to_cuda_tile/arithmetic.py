@@ -14,7 +14,7 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import RoundingMode
-from xtile.dialects.cuda_tile.ops import conversions, floating_point, mathematics
+from xtile.dialects.cuda_tile.ops import conversions, floating_point
 from xtile.dialects.number_attributes import (
     ROUNDED,
     Rounding,
@@ -62,16 +62,22 @@ _SAID: dict[str, Callable[..., Operation]] = {
     "arith.maxnumf": floating_point.MaxFOp,
     "arith.minimumf": partial(floating_point.MinFOp, propagate_nan=True),
     "arith.minnumf": floating_point.MinFOp,
-    "math.exp2": mathematics.Exp2Op,
-    "math.fma": floating_point.FmaOp,
-    "math.rsqrt": mathematics.RsqrtOp,
-    "math.sqrt": mathematics.SqrtOp,
 }
 """The operations that can say how they are rounded, or that they flush to zero."""
 
 
-def as_said(rule: Rule) -> Rule:
-    """The rule of an operation that can say how it is rounded, from that where it does not."""
+def absolute(lowering: Lowering, value: SSAValue) -> SSAValue:
+    """The absolute value of floats."""
+    return lowering.compute(floating_point.AbsFOp, value)
+
+
+def as_said(rule: Rule, said: Mapping[str, Callable[..., Operation]]) -> Rule:
+    """The rule of an operation that can say how it is rounded, from that where it does not.
+
+    Args:
+        rule: The rule where it does not.
+        said: What is emitted where it does, by the operation's name.
+    """
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
         if not says_how_to_round(operation):
@@ -79,7 +85,7 @@ def as_said(rule: Rule) -> Rule:
             return
         mode = _MODES[rounding_of(operation)]
         made = lowering.compute(
-            _SAID[operation.name],
+            said[operation.name],
             *lowering.values(operation.operands),
             flush_to_zero=flushes(operation),
             **({"rounding_mode": mode} if operation.name in ROUNDED else {}),
@@ -121,8 +127,8 @@ _QUOTIENTS = {
 def _float(name: str) -> Rule:
     rule = elementwise(narrow(arithmetic(name)))
     if name in ("addf", "mulf", "subf"):
-        return contracted(as_said(rule))
-    return as_said(approximated(rule, _QUOTIENTS) if name == "divf" else rule)
+        return contracted(as_said(rule, _SAID))
+    return as_said(approximated(rule, _QUOTIENTS) if name == "divf" else rule, _SAID)
 
 
 _FOLDED: dict[str, Callable[[Lowering, Index, Index], Index]] = {
@@ -193,5 +199,7 @@ RULES: dict[str, Rule] = {
     **named("arith", {name: _float(name) for name in FLOATS}),
     "arith.extf": _convert,
     "arith.truncf": _convert,
+    # Products of f32 in parts have it, and no other function of `mathematics.py`.
+    "math.absf": elementwise(absolute),
 }
 """The rule of each operation, by name."""

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.cuda_tile.enumerations import ComparisonPredicate
 from xtile.dialects.cuda_tile.ops import floating_point, mathematics
+from xtile.translate.core_to_cuda_tile.arithmetic import absolute
 from xtile.translate.core_to_cuda_tile.lowering import Lowering
 from xtile.translate.core_to_cuda_tile.types import element_type
 from xtile.translate.tiles.casts import copy_sign
@@ -69,11 +70,6 @@ class _Real:
         """`then` where a comparison of `a` and `b` holds, `other` elsewhere."""
         condition = self._lowering.compare_floats(predicate, a, self._value(b))
         return self._lowering.select(condition, self._value(then), self._value(other))
-
-
-def absolute(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """The absolute value of floats."""
-    return lowering.compute(floating_point.AbsFOp, value)
 
 
 def arc(name: str) -> Compute:

@@ -7,6 +7,7 @@ that CUDA Tile IR has not are composed of others.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, f64
@@ -20,9 +21,8 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.ops import floating_point, integer, mathematics
 from xtile.rewrite.rebuilder import Rule
-from xtile.translate.core_to_cuda_tile.arithmetic import approximated, as_said
+from xtile.translate.core_to_cuda_tile.arithmetic import absolute, approximated, as_said
 from xtile.translate.core_to_cuda_tile.composed import (
-    absolute,
     acosh,
     arc,
     asinh,
@@ -79,7 +79,6 @@ _ROUNDED: dict[str, Compute] = {
 """The functions whose results are rounded; those of f16 and bf16 are computed in f32."""
 
 _EXACT: dict[str, Compute] = {
-    "absf": absolute,
     "ceil": emitted(floating_point.CeilOp),
     "copysign": copy_sign,
     "floor": emitted(floating_point.FloorOp),
@@ -98,6 +97,14 @@ _APPROXIMATE: dict[str, Compute] = {
     "tanh": emitted(mathematics.TanHOp, rounding_mode=RoundingMode.APPROX),
 }
 """What `fastmath<afn>` allows for f32."""
+
+_SAID: dict[str, Callable[..., Operation]] = {
+    "math.exp2": mathematics.Exp2Op,
+    "math.fma": floating_point.FmaOp,
+    "math.rsqrt": mathematics.RsqrtOp,
+    "math.sqrt": mathematics.SqrtOp,
+}
+"""The operations that can say how they are rounded, or that they flush to zero."""
 
 _APPROXIMATE_IN_TRITON = frozenset({"exp", "exp2"})
 """The functions that are `ex2.approx` in what Triton 3.9 compiles for NVIDIA, on f32."""
@@ -173,8 +180,8 @@ def _absolute_integer(lowering: Lowering, value: SSAValue) -> SSAValue:
 RULES: dict[str, Rule] = {
     **named("math", {name: _rounded(name) for name in _ROUNDED}),
     **named("math", {name: elementwise(compute) for name, compute in _EXACT.items()}),
-    "math.fma": as_said(elementwise(_EXACT["fma"])),
-    **{f"math.{name}": as_said(_rounded(name)) for name in ("exp2", "rsqrt", "sqrt")},
+    "math.fma": as_said(elementwise(_EXACT["fma"]), _SAID),
+    **{f"math.{name}": as_said(_rounded(name), _SAID) for name in ("exp2", "rsqrt", "sqrt")},
     "math.absi": elementwise(_absolute_integer),
     "math.clampf": elementwise(_clamp),
     "math.fpowi": elementwise(_power_of_integer),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from xtile.dialects.shapes import as_vector
-from xtile.dialects.vector import ContractionOp
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.contractions import MATMUL, Maps, iteration_maps
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule

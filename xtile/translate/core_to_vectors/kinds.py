@@ -21,7 +21,8 @@ from xtile.dialects.core.reductions import ReduceOp
 from xtile.dialects.core.subgroup import MapOp
 from xtile.dialects.effects import changes_memory, may_fail, written_operands
 from xtile.dialects.shapes import dimensions_of
-from xtile.dialects.vector import ContractionOp, MultiDimReductionOp
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.transforms.distribute.effects import may_share_memory
 

@@ -30,7 +30,7 @@ from xtile.dialects.core.pointers import (
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector import ShapeCastOp
+from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.targets.lanes import LaneTarget, VectorUnit

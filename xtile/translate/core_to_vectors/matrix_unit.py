@@ -21,7 +21,7 @@ from xtile.dialects.core.cooperative_matrix import (
     CooperativeMatrixType,
     MatrixUse,
 )
-from xtile.dialects.vector import ContractionOp
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.rewrite.indices import Index
 from xtile.targets.products import BUILTIN_TYPES, unit_for

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector import ContractionOp
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.reductions import AggregateOperation, ReduceOp
-from xtile.dialects.vector import MultiDimReductionOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.bodies import combined

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xtile.dialects.vector import ShapeCastOp
+from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import mixed
 from xtile.rewrite.rebuilder import Rule

@@ -19,13 +19,10 @@ from xdsl.traits import IsTerminator
 
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.subgroup import MapOp
-from xtile.dialects.vector import (
-    ContractionOp,
-    GatherOp,
-    MultiDimReductionOp,
-    ScatterOp,
-    ShapeCastOp,
-)
+from xtile.dialects.vector.contractions import ContractionOp
+from xtile.dialects.vector.gathers import GatherOp, ScatterOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.dialects.walk import walk
 
 _ANYBODYS = frozenset({"arith.constant", "ub.poison", "vector.broadcast"})

@@ -14,7 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.effects import may_fail
-from xtile.dialects.vector import MultiDimReductionOp, ShapeCastOp
+from xtile.dialects.vector.reductions import MultiDimReductionOp
+from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, narrow, widen

@@ -11,7 +11,8 @@ from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.shared_attributes import numbers_attribute, vector_of
-from xtile.dialects.vector import ExtractStridedSliceOp, FromElementsOp
+from xtile.dialects.vector.elements import FromElementsOp
+from xtile.dialects.vector.slices import ExtractStridedSliceOp
 from xtile.translate.core_to_xegpu.fragments import Fragment, of_values, piece_lengths
 from xtile.translate.core_to_xegpu.lowering import Lowering
 

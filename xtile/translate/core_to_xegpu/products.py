@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.upstream import value_type
-from xtile.dialects.vector import ContractionOp
+from xtile.dialects.vector.contractions import ContractionOp
 from xtile.layouts.intel import WORD
 from xtile.rewrite.contractions import MATMUL, Maps, factors_of, iteration_maps, uses_as_factor
 from xtile.rewrite.indices import Index

@@ -19,9 +19,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from xtile.dialects.shared_attributes import numbers_attribute, truth_attribute, vector_of
-from xtile.dialects.vector import ShapeCastOp, TransposeOp
 from xtile.dialects.vector.contractions import product_of_matrices
 from xtile.dialects.vector.elements import StepOp
+from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.rewrite.emitter import Emitter, element_type, rank
 from xtile.rewrite.indices import Index

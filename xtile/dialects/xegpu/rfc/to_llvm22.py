@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, StringAttr, VectorTy
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xtile.dialects.vector import ShapeCastOp, TransposeOp
+from xtile.dialects.vector.shapes import ShapeCastOp, TransposeOp
 from xtile.dialects.xegpu.attributes import (
     FenceScope,
     FenceScopeAttr,
