@@ -111,7 +111,8 @@ def _array(values: tuple[int, ...]) -> ArrayAttr[IntAttr]:
 
 
 def _numbers(values: ArrayAttr[IntAttr]) -> tuple[int, ...]:
-    return tuple(value.data for value in values)
+    # The list is made in one step, while a generator is asked for each number.
+    return tuple([value.data for value in values.data])
 
 
 def _list(values: Sequence[int]) -> str:
