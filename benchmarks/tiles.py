@@ -2,15 +2,18 @@
 
 python benchmarks/tiles.py [PART OF A NAME ...]
 
-The kernels are CUDA Tile IR that cuTile Python exports (`cutile_kernels.py`), and XeGPU of
-work-groups. A kernel and its rival take turns, each after a pause and a call that is not counted.
+The kernels are CUDA Tile IR that cuTile Python exports (`cutile_kernels.py`), XeGPU of work-groups,
+and Triton's (`tests/triton_kernels/jit`). A kernel and its rival take turns, each after a pause and
+a call that is not counted.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,10 @@ import torch
 from cutile_kernels import export
 from workloads import Array, Workload, copy_of, cpu_device, print_rows
 
+import xtile
 from xtile.backends.intel.opencl.device import OpenclDevice
+
+JIT = Path(__file__).parents[1] / "tests" / "triton_kernels" / "jit"
 
 DIRECTORY = Path(tempfile.mkdtemp(prefix="xtile-benchmarks-"))
 
@@ -157,6 +163,51 @@ def causal_attention(heads: int, length: int, depth: int) -> Workload:
     )
 
 
+def of_triton(function: str, types: Mapping[str, str], constants: Mapping[str, Any]) -> str:
+    """The text that Triton makes of a function, given as its module and its name."""
+    sys.path.insert(0, str(JIT))
+    module, name = function.split(".")
+    kernel = getattr(import_module(module), name)
+    parsed = xtile.parse(kernel, signature=types, constexprs=constants, target="gfx942")
+    return xtile.to_text(parsed, "mlir")
+
+
+def triton_softmax(rows: int, columns: int) -> Workload:
+    """The softmax of rows, of which a program has one; PyTorch does the same."""
+    numbers = ("x_stride", "out_stride", "columns")
+    types = {**dict.fromkeys(("x_ptr", "out_ptr"), "*fp32"), **dict.fromkeys(numbers, "i32")}
+    source = of_triton("reductions.softmax", types, {"BLOCK": columns})
+    x, y = random(rows, columns), unwritten(rows, columns)
+    values = {"x_ptr": x, "out_ptr": y, **dict.fromkeys(numbers, columns)}
+    given, size = torch.from_numpy(x), 2 * x.nbytes
+    return Workload(
+        f"Triton's softmax f32 {rows} x {columns}; PyTorch",
+        source,
+        [values[name] for name in types],
+        (rows, 1, 1),
+        size,
+        "GB/s",
+        lambda: torch.softmax(given, 1),
+        size,
+        lambda: bool(np.allclose(y[:64], _softmax(x[:64].astype(float)), rtol=1e-4, atol=1e-5)),
+    )
+
+
+def triton_matmul(size: int, tile: tuple[int, int, int]) -> Workload:
+    """C := A B in f32 by programs in groups."""
+    numbers = {"M": size, "N": size, "K": size}
+    numbers |= {"stride_am": size, "stride_bk": size, "stride_cm": size}
+    ones = {"stride_ak": 1, "stride_bn": 1, "stride_cn": 1}
+    types = {**dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp32"), **dict.fromkeys(numbers, "i32")}
+    blocks = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
+    constants = {**ones, **blocks, "GROUP": 8, "PRECISION": "ieee", "ACTIVATION": ""}
+    source = of_triton("products.matmul", types, constants)
+    programs = -(-size // tile[0]) * -(-size // tile[1])
+    name = f"Triton's matmul f32 {size}^3, tiles {'x'.join(map(str, tile))}"
+    made = product(name, source, (size, size, size), (programs, 1, 1))
+    return replace(made, arguments=[*made.arguments, *numbers.values()])
+
+
 def addition(length: int, device: OpenclDevice) -> Workload:
     """c := a + b."""
     a, b, c = random(length), random(length), unwritten(length)
@@ -202,13 +253,15 @@ def main() -> None:
         "layer_norm": lambda: rows("layer_norm", _layer_norm, 2),
         "causal attention": lambda: causal_attention(8, 1024, 64),
         "add": lambda: addition(2**26, device),
+        "Triton softmax": lambda: triton_softmax(4096, 4096),
+        "Triton matmul": lambda: triton_matmul(1024, (128, 128, 32)),
         "XeGPU matmul": lambda: product(
             "work-group XeGPU matmul f16 1024^3", XEGPU_MATMUL, size, (8, 8, 1), f16
         ),
     }
     wanted = sys.argv[1:] or [""]
     chosen = [maker for name, maker in makers.items() if any(part in name for part in wanted)]
-    print_rows(device, chosen, "cuda-tile", "torch")
+    print_rows(device, chosen, "cuda-tile", "torch", "triton")
 
 
 if __name__ == "__main__":
