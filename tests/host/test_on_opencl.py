@@ -9,7 +9,8 @@ import xtile
 from tests.host.programs import program
 from tests.seeds import fresh_generator
 from xtile.host import loops
-from xtile.semantics.errors import ExecutionError
+from xtile.launch.hosted import HostedExecutable
+from xtile.semantics.errors import ExecutionError, UnlocatedError
 from xtile.semantics.state import State
 from xtile.text.diagnostics import DiagnosticError
 
@@ -287,3 +288,16 @@ def test_barriers_of_as_many_subgroups_as_a_launch_has() -> None:
         found = given.copy()
         xtile.run(text, [found], device=device, entry="main")
         np.testing.assert_array_equal(found, given[::-1])
+
+
+def test_a_loop_that_the_device_refuses_runs_in_numpy(
+    launched: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise UnlocatedError("no such kernel")
+
+    monkeypatch.setattr(HostedExecutable, "_launch", refuse)
+    a, c = np.ones((40, 40), np.float16), np.zeros((40, 40), np.float32)
+    xtile.run(_loop("products"), [a, a, c, 40, 1.0], device="opencl", entry="main")
+    np.testing.assert_array_equal(c, np.full((40, 40), 40, np.float32))
+    assert launched == [False]

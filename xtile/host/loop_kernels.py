@@ -78,9 +78,12 @@ def kernel_of(loops: Sequence[Operation]) -> LoopKernel | None:
     names: dict[SSAValue, SSAValue] = dict(zip(captured, block.args, strict=False))
     _Body(loops, block, names).emit(block.args[len(captured) :])
     function = FuncOp(
-        "loop", (tuple(block.arg_types), ()), Region(block), kernel=True,
+        "loop",
+        (tuple(block.arg_types), ()),
+        Region(block),
+        kernel=True,
         known_block_size=(BLOCK, 1, 1),
-    )  # fmt: skip
+    )
     ModuleOp([DeviceCode("loops", Region(Block([function])))])
     return LoopKernel(tuple(loops), function, captured)
 
