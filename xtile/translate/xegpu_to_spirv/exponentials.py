@@ -36,7 +36,6 @@ class _Base:
             bits that its product with any k is exact.
         coefficients: Those of p, from the first power on.
         least: An operand whose power is 0 when it is rounded, and so is that of each smaller one.
-        least_normal: An operand whose power is the smallest normal number.
         largest: An operand whose power is infinite, and so is that of each larger one.
     """
 
@@ -44,7 +43,6 @@ class _Base:
     unit: tuple[float, ...]
     coefficients: tuple[float, ...]
     least: float
-    least_normal: float
     largest: float
 
 
@@ -60,7 +58,6 @@ _E = _Base(
         0.0014061276249551107,
     ),
     least=-104.0,
-    least_normal=-87.33654,
     largest=89.0,
 )
 
@@ -76,7 +73,6 @@ _TWO = _Base(
         0.00015594717317738072,
     ),
     least=-150.0,
-    least_normal=-126.0,
     largest=128.0,
 )
 
@@ -105,12 +101,13 @@ class _Powers:
         ]
         return self._lowering.compute(name, self._bits, *values)
 
-    def _clamped(self, x: SSAValue, least: float) -> SSAValue:
+    def _clamped(self, x: SSAValue) -> SSAValue:
         """The operand within the range of powers; NaN stays."""
-        for comparison, bound in (
-            ("FOrdGreaterThan", self._number(self._base.largest)),
-            ("FOrdLessThan", self._number(least)),
+        for comparison, limit in (
+            ("FOrdGreaterThan", self._base.largest),
+            ("FOrdLessThan", self._base.least),
         ):
+            bound = self._number(limit)
             is_outside = self._lowering.compute(comparison, like(x, i1), x, bound)
             x = self._lowering.select(is_outside, bound, x)
         return x
@@ -124,49 +121,40 @@ class _Powers:
             x = self._compute("CL.fma", k, self._number(-part), x)
         return self._lowering.compute("Bitcast", self._bits, shifted), x
 
-    def _polynomial(self, r: SSAValue, scale: float) -> SSAValue:
-        """The polynomial times a power of 2."""
-        *others, last = (scale * each for each in (1.0, *self._base.coefficients))
+    def _polynomial(self, r: SSAValue) -> SSAValue:
+        *others, last = (1.0, *self._base.coefficients)
         value = self._number(last)
         for coefficient in reversed(others):
             value = self._compute("CL.fma", value, r, self._number(coefficient))
         return value
 
-    def rounded(self, x: SSAValue) -> SSAValue:
+    def of(self, x: SSAValue) -> SSAValue:
         """The power, also where it is subnormal: 2^k is the product of two powers."""
-        bits, r = self._parts(self._clamped(x, self._base.least))
+        bits, r = self._parts(self._clamped(x))
         half = self._on_bits("ShiftRightLogical", bits, 1)
         rest = self._on_bits("ISub", bits, half)
-        power = self._times_power_of_two(self._polynomial(r, 1.0), half, _EXPONENT_BIAS)
-        return self._times_power_of_two(power, rest, _EXPONENT_BIAS)
+        return self._times_power_of_two(self._times_power_of_two(self._polynomial(r), half), rest)
 
-    def flushed(self, x: SSAValue) -> SSAValue:
-        """The power, or 0 where it is less than 2^-125."""
-        bits, r = self._parts(self._clamped(x, self._base.least_normal))
-        # 2^128 is no number of f32, but 2 * 2^127 is infinite.
-        return self._times_power_of_two(self._polynomial(r, 2.0), bits, _EXPONENT_BIAS - 1)
-
-    def _times_power_of_two(self, value: SSAValue, bits: SSAValue, bias: int) -> SSAValue:
-        """The product with 2 to the power that the last bits hold, less what the bias lacks."""
+    def _times_power_of_two(self, value: SSAValue, bits: SSAValue) -> SSAValue:
+        """The product with 2 to the power that the last bits hold."""
         shifted = self._on_bits("ShiftLeftLogical", bits, _FRACTION_BITS)
-        scale = self._on_bits("IAdd", shifted, bias << _FRACTION_BITS)
+        scale = self._on_bits("IAdd", shifted, _EXPONENT_BIAS << _FRACTION_BITS)
         return self._compute("FMul", value, self._compute("Bitcast", scale))
 
 
-def exponential(name: str, otherwise: Compute, *, is_approximate: bool) -> Compute:
+def exponential(name: str, otherwise: Compute) -> Compute:
     """Computes `exp` or `exp2`: in f32 for a CPU here, and else by an instruction.
 
     Args:
         name: The function's name.
         otherwise: What computes it for other types and processors.
-        is_approximate: Whether results that are subnormal may be 0.
     """
     base = EXPONENTIALS[name]
 
     def compute(lowering: Lowering, type_: Attribute, operands: Sequence[SSAValue]) -> SSAValue:
         if element_type(type_) != f32 or lowering.target.vector_unit is None:
             return otherwise(lowering, type_, operands)
-        powers = _Powers(base, lowering, type_)
-        return (powers.flushed if is_approximate else powers.rounded)(*operands)
+        (x,) = operands
+        return _Powers(base, lowering, type_).of(x)
 
     return compute

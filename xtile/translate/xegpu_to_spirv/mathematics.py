@@ -88,8 +88,8 @@ def _rounded(name: str) -> Rule:
         return in_f32(exact)
     approximate = _native(function)
     if function in EXPONENTIALS:
-        exact = exponential(function, exact, is_approximate=False)
-        approximate = exponential(function, approximate, is_approximate=True)
+        exact = exponential(function, exact)
+        approximate = exponential(function, approximate)
     rule, native = in_f32(exact), in_f32(approximate)
 
     def of_both(operation: Operation, lowering: Lowering) -> None:
