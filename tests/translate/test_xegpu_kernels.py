@@ -96,7 +96,7 @@ def test_examples_compile_to_spirv(name: str) -> None:
 def test_random_kernels_compile_to_spirv() -> None:
     """All in one module: a kernel for each seed."""
     functions: list[FuncOp] = []
-    for seed in range(200, 300):
+    for seed in range(200, 250):
         module = random_kernel(seed, 8)
         try:
             translate(module, "tensorlang-to-xegpu", Options("dg2"))
@@ -107,7 +107,7 @@ def test_random_kernels_compile_to_spirv() -> None:
             operation.detach()
             operation.properties["sym_name"] = StringAttr(f"kernel_{len(functions)}")
             functions.append(operation)
-    assert len(functions) > 80
+    assert len(functions) > 40
     output = _compile(translate(ModuleOp(functions), "tensorlang-to-xegpu", Options("dg2")))
     assert output.count("OpEntryPoint Kernel") == len(functions)
 
@@ -157,7 +157,7 @@ _SEEDS = 30
 """How many random kernels a test takes."""
 
 
-@pytest.mark.parametrize("first", range(0, 4 * _SEEDS, _SEEDS))
+@pytest.mark.parametrize("first", range(0, 2 * _SEEDS, _SEEDS))
 def test_random_kernels_compute_the_same(first: int) -> None:
     count = 0
     for seed in range(first, first + _SEEDS):
