@@ -40,10 +40,12 @@ def _parameter(type: Attribute = INDEX) -> SSAValue:
     return Block(arg_types=[type]).args[0]
 
 
-def _loop(lower: SSAValue, upper: SSAValue, *, is_unsigned: bool = False) -> SSAValue:
+def _loop(
+    lower: SSAValue, upper: SSAValue, *, step: int = 1, is_unsigned: bool = False
+) -> SSAValue:
     """The variable of a loop."""
     block = Block([scf.YieldOp()], arg_types=[lower.type])
-    loop = scf.ForOp(lower, upper, _constant(1, lower.type), [], Region(block))
+    loop = scf.ForOp(lower, upper, _constant(step, lower.type), [], Region(block))
     if is_unsigned:
         loop.properties[UNSIGNED] = UnitAttr()
     return block.args[0]
@@ -73,6 +75,10 @@ def test_what_is_known_of_single_values() -> None:
         _loop(_constant(2), size): (2, MOST - 1),
         _loop(_constant(9), _constant(5)): (9, 9),
         _loop(_constant(2), size, is_unsigned=True): EVERYTHING,
+        _loop(_constant(0), _constant(1024), step=32): (0, 992),
+        _loop(_constant(5), _constant(12), step=3): (5, 11),
+        _loop(_constant(9), _constant(5), step=4): (9, 9),
+        _loop(size, _constant(1000), step=32): (0, 999),
     }
     assert {value: range_of(value) for value in known} == known
 

@@ -116,7 +116,10 @@ def _of_variable(value: SSAValue, depth: int) -> Range | None:
         return None
     if value is not loop.body.block.args[0]:
         return None
-    low, high = range_of(loop.lb, depth)[0], range_of(loop.ub, depth)[1] - 1
+    (low, last_low), high = range_of(loop.lb, depth), range_of(loop.ub, depth)[1] - 1
+    step = constant_of(loop.step)
+    if low == last_low and step is not None and step > 0:
+        high -= (high - low) % step
     return low, max(low, high)
 
 

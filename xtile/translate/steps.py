@@ -176,12 +176,14 @@ def _distribute_tiles(
     from xtile.transforms.distribute_tiles import distribute_tiles
     from xtile.transforms.fold_transposes import fold_transposes
     from xtile.transforms.promise_blocks import promise_blocks
+    from xtile.transforms.promise_edges import promise_edges
     from xtile.transforms.structure import structure
 
     target, may_wrap = options.lane_target, options.may_wrap
     module = structure(module, diagnostics, may_wrap=may_wrap, common_memory=True)
     module = fold_transposes(module)
     module = promise_blocks(module, target.block_access, diagnostics, may_wrap=may_wrap)
+    module = promise_edges(module, target, diagnostics, may_wrap=may_wrap)
     return distribute_tiles(module, target, diagnostics)
 
 

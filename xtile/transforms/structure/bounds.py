@@ -191,11 +191,24 @@ def _expression(value: SSAValue, depth: int) -> Expression | None:
         if inner is None or width_of(owner.operands[0]) <= width_of(value):
             return inner
         return "cast", width_of(value), inner
+    if owner.name in _WITHOUT_SIGN:
+        return _without_sign(_expression(owner.operands[0], depth - 1)) or _known_range(value)
     kind = _OPERATIONS.get(owner.name)
     if kind is None:
         return _known_range(value)
     a, b = (_expression(operand, depth - 1) for operand in owner.operands)
     return _known_range(value) if a is None or b is None else (kind, width_of(value), a, b)
+
+
+def _without_sign(number: Expression | None) -> Expression | None:
+    """A number that is read without its sign, if it is that of a work-group, which fits 32 bits."""
+    match number:
+        case ("cast", int(width), ("block" | "grid" as kind, dimension)) if width >= _LEAST_WIDTH:
+            return kind, dimension
+        case ("block" | "grid", _):
+            return number
+        case _:
+            return None
 
 
 def _known_range(value: SSAValue) -> Expression | None:
@@ -235,6 +248,12 @@ _IDS = {"gpu.block_id": "block", "gpu.grid_dim": "grid"}
 
 _KEEP_THE_VALUE = frozenset({"arith.extsi", "arith.index_cast", "arith.trunci", "core.assume"})
 """Operations that keep the value where it fits their result."""
+
+_WITHOUT_SIGN = frozenset({"arith.extui", "arith.index_castui"})
+"""Operations that keep a number that is not negative."""
+
+_LEAST_WIDTH = 32
+"""The bits that the number of a work-group fits into, read without a sign."""
 
 _OPERATIONS: Mapping[str, str] = {
     "arith.addi": "add",
