@@ -207,6 +207,7 @@ def test_a_gpu_without_an_assembler(lines: Any, monkeypatch: pytest.MonkeyPatch)
         assert "only compiled kernels run on NVIDIA's GPU: it is not here; add it" in lines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "advice"),
     [
