@@ -38,7 +38,7 @@ SPELLINGS: list[tuple[str, dict[str, str]]] = [
         {
             "3.4": f"#ttg.blocked<{{{BLOCKED}, CTAsPerCGA = [4, 1], CTASplitNum = [2, 1], "
             "CTAOrder = [0, 1]}>",
-            "3.7": f"#ttg.blocked<{{{BLOCKED}, CGALayout = [[1, 0], [0, 0]]}}>",
+            "3.6": f"#ttg.blocked<{{{BLOCKED}, CGALayout = [[1, 0], [0, 0]]}}>",
         },
     ),
     (
@@ -189,7 +189,7 @@ def test_three_numbers_are_two_before_3_6() -> None:
         ),
         (
             f"#ttg.blocked<{{{BLOCKED}, CGALayout = [[1, 0], [0, 1], [2, 0]]}}>",
-            "3.6",
+            "3.5",
             "cannot be said with CTAsPerCGA",
         ),
         ("#ttg.padded_shared<[8:+2] {order = [0], shape = [8]}>", "3.4", "came in with Triton 3.5"),

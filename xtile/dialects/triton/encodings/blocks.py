@@ -1,6 +1,6 @@
-"""How the blocks of a cluster share a tensor: `CGALayout`, and `CTAsPerCGA` and so on before 3.7.
+"""How the blocks of a cluster share a tensor: `CGALayout`, and `CTAsPerCGA` and so on before 3.6.
 
-Source: Triton 3.9, `CGAEncodingAttr.td`; Triton 3.6, `CTALayoutAttr`;
+Source: Triton 3.9, `CGAEncodingAttr.td`; Triton 3.5, `CTALayoutAttr`;
 `lib/Dialect/TritonGPU/IR/Dialect.cpp`, `CGAEncodingAttr::fromSplitParams`.
 """
 
@@ -24,13 +24,13 @@ from xtile.dialects.triton.encodings.encoding import (
     verify_permutation,
     verify_ranks,
 )
-from xtile.dialects.triton.versions import V3_6, V3_7
+from xtile.dialects.triton.versions import V3_5, V3_6
 
 BLOCK_KEYS = (
-    Key("CTAsPerCGA", "ctas_per_cga", until=V3_6),
-    Key("CTASplitNum", "cta_split_num", until=V3_6),
-    Key("CTAOrder", "cta_order", until=V3_6),
-    Key("CGALayout", "cga_layout", since=V3_7),
+    Key("CTAsPerCGA", "ctas_per_cga", until=V3_5),
+    Key("CTASplitNum", "cta_split_num", until=V3_5),
+    Key("CTAOrder", "cta_order", until=V3_5),
+    Key("CGALayout", "cga_layout", since=V3_6),
 )
 """The keys of layouts of tensors that several blocks share."""
 
@@ -128,7 +128,7 @@ def _split(images: Bases, rank: int) -> tuple[Numbers, Numbers, Numbers]:
     if _bases(tuple(counts), tuple(splits), tuple(order)) != images:
         raise VerifyException(
             f"CGALayout = {[list(image) for image in images]} cannot be said with CTAsPerCGA, "
-            "CTASplitNum and CTAOrder, as Triton 3.6 and before ask for; those split one dimension "
+            "CTASplitNum and CTAOrder, as Triton 3.5 and before ask for; those split one dimension "
             "after the other"
         )
     return tuple(counts), tuple(splits), tuple(order)

@@ -46,7 +46,7 @@ from xtile.dialects.triton.encodings.encoding import (
     verify_ranks,
 )
 from xtile.dialects.triton.printer import release_of
-from xtile.dialects.triton.versions import V3_5, V3_6, V3_7, Release
+from xtile.dialects.triton.versions import V3_5, V3_6, V3_7, V3_8, Release
 from xtile.layouts import triton
 from xtile.layouts.linear import LinearLayout
 from xtile.text.mlir_attributes import ALIAS_NAMES
@@ -497,7 +497,7 @@ class PartitionedSharedEncodingAttr(SharedByBlocks, SharedEncodingAttr):
     """
 
     name = "ttg.partitioned_shared"
-    SINCE: ClassVar[Release] = V3_7
+    SINCE: ClassVar[Release] = V3_8
 
     num_partitions: IntAttr
     num_groups: IntAttr
