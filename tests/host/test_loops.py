@@ -173,10 +173,8 @@ def test_the_order_does_not_show(
     assert printed(body, capsys, PRINT_F32) == at_once
 
 
-@pytest.mark.parametrize("name", [*RUNS_AT_ONCE, *RUNS_IN_ORDER])
-def test_which_loops_run_at_once(
-    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def counts_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many iterations run at once each time, from now on to the end of a test."""
     counts: list[int] = []
     run = loops._run_at_once  # pyright: ignore[reportPrivateUsage]
 
@@ -185,6 +183,14 @@ def test_which_loops_run_at_once(
         run(state, body, count)
 
     monkeypatch.setattr(loops, "_run_at_once", counted)
+    return counts
+
+
+@pytest.mark.parametrize("name", [*RUNS_AT_ONCE, *RUNS_IN_ORDER])
+def test_which_loops_run_at_once(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = counts_at_once(monkeypatch)
     printed(IOTA + {**RUNS_AT_ONCE, **RUNS_IN_ORDER}[name], capsys)
     others = counts[1:]
     assert counts[0] == 16
@@ -306,14 +312,7 @@ def test_rows_run_at_once_where_their_sums_run_in_order(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    counts: list[int] = []
-    run = loops._run_at_once  # pyright: ignore[reportPrivateUsage]
-
-    def counted(state: State, body: Body, count: int) -> None:
-        counts.append(count)
-        run(state, body, count)
-
-    monkeypatch.setattr(loops, "_run_at_once", counted)
+    counts = counts_at_once(monkeypatch)
     body = ROWS.format(rows=rows) + print_f32("A", f"memref<{rows}x4xf32>")
     text = printed(body, capsys, PRINT_F32)
     assert counts == expected

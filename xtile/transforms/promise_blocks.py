@@ -8,12 +8,11 @@ checks it (docs/core-form.md, "Launch checks").
 from __future__ import annotations
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, ModuleOp, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 
-from xtile.arguments.launch_checks import Expression, LaunchCheck, check_of, words_of
+from xtile.arguments.launch_checks import Expression
 from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.attributes import Level, level_of
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import dimensions_of
@@ -30,7 +29,13 @@ from xtile.targets.blocks import least_alignment
 from xtile.targets.target import BlockAccess
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
-from xtile.transforms.structure.bounds import NOTHING, Bounds, Needs
+from xtile.transforms.structure.bounds import (
+    NOTHING,
+    Bounds,
+    KernelChecks,
+    Needs,
+    of_each_choice,
+)
 
 
 def promise_blocks(
@@ -59,7 +64,7 @@ def promise_blocks(
         return module
     source = source_of(module)
     return with_kernels_replaced(
-        module, is_chosen, lambda kernel: _Promises(access, source, diagnostics).made(kernel)
+        module, is_chosen, lambda kernel: _Promises(kernel, access, source, diagnostics).made()
     )
 
 
@@ -67,25 +72,29 @@ class _Promises(Emitter):
     """Rebuilds a kernel.
 
     Args:
+        kernel: The kernel.
         access: The block accesses of the chip.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
 
     def __init__(
-        self, access: BlockAccess, source: Source | None, diagnostics: Diagnostics | None
+        self,
+        kernel: FuncOp,
+        access: BlockAccess,
+        source: Source | None,
+        diagnostics: Diagnostics | None,
     ) -> None:
         super().__init__(_RULES, "memory of blocks", source, diagnostics)
         self.access = access
-        self._checks: dict[LaunchCheck, None] = {}
+        self._kernel = kernel
+        self._checks = KernelChecks(kernel, self.remark)
         self._bounds = Bounds(may_wrap=False)
 
-    def made(self, kernel: FuncOp) -> FuncOp:
+    def made(self) -> FuncOp:
         """The kernel with its assumptions, and what a launch checks of them."""
-        self._checks = dict.fromkeys(check_of(words) for words in check_words(kernel))
-        result = rebuilt(kernel, self)
-        if self._checks:
-            result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self._checks))
+        result = rebuilt(self._kernel, self)
+        self._checks.list_in(result)
         return result
 
     def needs_of(self, number: SSAValue, least: int, most: int) -> Needs | None:
@@ -96,21 +105,17 @@ class _Promises(Emitter):
 
     def not_negative(self, number: SSAValue) -> Needs | None:
         """What a launch must find for an index not to be below 0; None if it cannot tell."""
-        owner = number.owner
-        if isinstance(owner, Operation) and owner.name == "arith.select":
-            sides = [self.not_negative(each) for each in owner.operands[1:]]
-            known = [each for each in sides if each is not None]
-            return NOTHING.union(*known) if len(known) == len(sides) else None
-        if Facts().is_not_negative(number):
-            return NOTHING
-        return self._bounds.require_number(number, 0, _GREATEST_INDEX)
+
+        def require(each: SSAValue) -> Needs | None:
+            if Facts().is_not_negative(each):
+                return NOTHING
+            return self._bounds.require_number(each, 0, _GREATEST_INDEX)
+
+        return of_each_choice(number, require)
 
     def assumed(self, old: SSAValue, needs: Needs, least: int, most: int) -> SSAValue:
         """What a number has become, with an assumption that launches check."""
-        for check in needs:
-            if check not in self._checks:
-                self.remark(f"a launch checks that {check}")
-            self._checks[check] = None
+        self._checks.rely_on(needs)
         value = self.value(old)
         limits = {"at_least": IntegerAttr(least, i64), "at_most": IntegerAttr(most, i64)}
 

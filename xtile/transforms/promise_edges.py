@@ -11,14 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.arith import SelectOp
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, BoolAttr, MemRefType, ModuleOp
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
 from xtile.dialects.core.attributes import Level, level_of
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.shapes import dimensions_of
@@ -32,7 +29,13 @@ from xtile.rewrite.tile_emitter import shape_of
 from xtile.targets.lanes import LaneTarget
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source, source_of
-from xtile.transforms.structure.bounds import NOTHING, Bounds, Needs
+from xtile.transforms.structure.bounds import (
+    NOTHING,
+    Bounds,
+    KernelChecks,
+    Needs,
+    of_each_choice,
+)
 
 Transfer = TransferReadOp | TransferWriteOp
 
@@ -65,7 +68,7 @@ def promise_edges(
         return module
     source = source_of(module)
     return with_kernels_replaced(
-        module, is_chosen, lambda kernel: _Promises(source, diagnostics).made(kernel)
+        module, is_chosen, lambda kernel: _Promises(kernel, source, diagnostics).made()
     )
 
 
@@ -73,35 +76,31 @@ class _Promises(Emitter):
     """Rebuilds a kernel.
 
     Args:
+        kernel: The kernel.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
 
-    def __init__(self, source: Source | None, diagnostics: Diagnostics | None) -> None:
+    def __init__(
+        self, kernel: FuncOp, source: Source | None, diagnostics: Diagnostics | None
+    ) -> None:
         super().__init__(_RULES, "memory of tiles", source, diagnostics)
         self.bounds = Bounds(may_wrap=False)
-        self._checks: dict[LaunchCheck, None] = {}
+        self.checks = KernelChecks(kernel, self.remark)
+        self._kernel = kernel
 
-    def made(self, kernel: FuncOp) -> FuncOp:
+    def made(self) -> FuncOp:
         """The kernel, and what a launch checks."""
-        self._checks = dict.fromkeys(check_of(words) for words in check_words(kernel))
-        result = rebuilt(kernel, self)
-        result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self._checks))
+        result = rebuilt(self._kernel, self)
+        self.checks.list_in(result)
         return result
-
-    def rely_on(self, needs: Needs) -> None:
-        """Lets launches check something."""
-        for check in needs:
-            if check not in self._checks:
-                self.remark(f"a launch checks that {check}")
-            self._checks[check] = None
 
 
 def _transfer(operation: Transfer, promises: _Promises) -> None:
     made = again(operation, promises.values(operation.operands))
     needs = _needs(operation, promises.bounds)
     if needs is not None:
-        promises.rely_on(needs)
+        promises.checks.rely_on(needs)
         inside = [BoolAttr.from_bool(True)] * len(operation.in_bounds)
         made.properties["in_bounds"] = ArrayAttr(inside)
     promises.replace(operation, made)
@@ -128,12 +127,7 @@ def _needs(operation: Transfer, bounds: Bounds) -> Needs | None:
 
 def _between(bounds: Bounds, number: SSAValue, most: int) -> Needs | None:
     """What a launch must find for an index to be from 0 on; None if it cannot tell."""
-    owner = number.owner
-    if not isinstance(owner, SelectOp):
-        return bounds.require_number(number, 0, most)
-    sides = [_between(bounds, each, most) for each in (owner.lhs, owner.rhs)]
-    known = [each for each in sides if each is not None]
-    return NOTHING.union(*known) if len(known) == len(sides) else None
+    return of_each_choice(number, lambda each: bounds.require_number(each, 0, most))
 
 
 def _sizes(memory: SSAValue) -> Sequence[int | None]:

@@ -5,14 +5,21 @@ An operation on 32 bits is what a polynomial says only if it does not wrap aroun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import Block, SSAValue
 
-from xtile.arguments.launch_checks import Expression, LaunchCheck, first_failing
+from xtile.arguments.launch_checks import (
+    Expression,
+    LaunchCheck,
+    check_of,
+    first_failing,
+    words_of,
+)
+from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.signature import Role, source_signature
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import dimension_number
@@ -127,6 +134,40 @@ def _has_numbers_of_a_launch(expression: Expression) -> bool:
 
 
 _OF_A_LAUNCH = frozenset({"argument", "block", "grid"})
+
+
+class KernelChecks:
+    """What launches of a kernel check.
+
+    Args:
+        kernel: The kernel, which may list some checks already.
+        remark: Tells of each other one.
+    """
+
+    def __init__(self, kernel: FuncOp, remark: Callable[[str], object]) -> None:
+        self._checks = dict.fromkeys(check_of(words) for words in check_words(kernel))
+        self._remark = remark
+
+    def rely_on(self, needs: Needs) -> None:
+        """Lets launches check something, and says so."""
+        for check in sorted(needs, key=str):
+            if check not in self._checks:
+                self._checks[check] = None
+                self._remark(f"a launch checks that {check}")
+
+    def list_in(self, kernel: FuncOp) -> None:
+        """Lists the checks in what a kernel has become."""
+        if self._checks:
+            kernel.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self._checks))
+
+
+def of_each_choice(number: SSAValue, require: Callable[[SSAValue], Needs | None]) -> Needs | None:
+    """What a launch must find for a number, or for both that `arith.select` chooses from."""
+    if not isinstance(number.owner, arith.SelectOp):
+        return require(number)
+    sides = [of_each_choice(each, require) for each in (number.owner.lhs, number.owner.rhs)]
+    known = [each for each in sides if each is not None]
+    return NOTHING.union(*known) if len(known) == len(sides) else None
 
 
 def _expression_of_tile(tile: Affine) -> Expression | None:

@@ -26,13 +26,11 @@ from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
-from xtile.arguments.launch_checks import LaunchCheck, check_of, words_of
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.atomic_kinds import kind_of
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, AtomicKind
-from xtile.dialects.core.launch_checks import CHECKS_ATTRIBUTE, check_words, checks_attribute
 from xtile.dialects.core.pointers import pointer_of
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
 from xtile.dialects.core.subgroup import AtomicKindAttr, AtomicUpdateOp
@@ -61,7 +59,7 @@ from xtile.transforms.structure.accesses import (
     accessed_value,
 )
 from xtile.transforms.structure.affine import NotAffineError
-from xtile.transforms.structure.bounds import Bounds, Needs
+from xtile.transforms.structure.bounds import Bounds, KernelChecks, Needs
 from xtile.transforms.structure.boxes import Bound
 from xtile.transforms.structure.common_memory import (
     BeginsInside,
@@ -93,17 +91,14 @@ class Structuring(Numbers):
         self.wants_common_memory = common_memory
         self.longest_row = longest_row
         self.provenance = Provenance(bounds, box_of)
-        self.checks: dict[LaunchCheck, None] = dict.fromkeys(
-            check_of(words) for words in check_words(kernel)
-        )
+        self.checks = KernelChecks(kernel, self.remark)
         self._demand: Demand | None = None
         self._inside: dict[scf.ForOp, Sequence[Reach]] = {}
 
     def rebuilt(self) -> FuncOp:
         """The new kernel."""
         result = rebuilt(self._kernel, self)
-        if self.checks:
-            result.attributes[CHECKS_ATTRIBUTE] = checks_attribute(map(words_of, self.checks))
+        self.checks.list_in(result)
         return result
 
     def require_within(self, tile: SSAValue, bounds: Sequence[Bound]) -> Needs | None:
@@ -229,15 +224,6 @@ class Structuring(Numbers):
         if not isinstance(value, DenseIntOrFPElementsAttr) or not value.is_splat():
             return None
         return self.constant(cast("float", value.get_values()[0]), value_type(tile.type))
-
-    # --- what a launch checks ---
-
-    def rely_on(self, needs: frozenset[LaunchCheck]) -> None:
-        """Lets a launch check something, and says so."""
-        for check in sorted(needs, key=str):
-            if check not in self.checks:
-                self.checks[check] = None
-                self.remark(f"a launch checks that {check}")
 
 
 # --- views ---
@@ -415,7 +401,7 @@ def _access(operation: Scattered, writing: Structuring) -> Access | None:
             writing.remark(f"{operation.name} stays: {reason}")
         copy(operation, writing)
         return None
-    writing.rely_on(access.needs)
+    writing.checks.rely_on(access.needs)
     return access
 
 
@@ -483,7 +469,7 @@ def _common_access(operation: Transfer, writing: Structuring) -> Access | None:
     if shared is own and not is_guarded:
         copy(operation, writing)
         return None
-    writing.rely_on(shared.needs)
+    writing.checks.rely_on(shared.needs)
     return shared
 
 
