@@ -104,3 +104,33 @@ def counted(text: str) -> MachineCode:
         calls=len(re.findall(r"\bcalla?\b", code)),
         spilled=sum(int(size) for size in _SPILL.findall(text)),
     )
+
+
+_LABEL = re.compile(r"^\s*([A-Za-z_]\w*):\s*$")
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
+def instructions_in_loop(text: str) -> int:
+    """How many instructions the innermost loop with products has, its jumps included.
+
+    Args:
+        text: The machine code of a kernel.
+
+    Raises:
+        ValueError: No loop has products.
+    """
+    starts: dict[str, int] = {}
+    code: list[str] = []
+    lengths: list[int] = []
+    for line in text.splitlines():
+        instruction = line.split("//")[0]
+        label = _LABEL.match(instruction)
+        if label is not None:
+            starts[label[1]] = len(code)
+        elif instruction.strip() and not instruction.startswith("."):
+            code.append(instruction)
+            targets = (starts[word] for word in _WORD.findall(instruction) if word in starts)
+            lengths += [
+                len(code) - start for start in targets if any("dpas" in x for x in code[start:])
+            ]
+    return min(lengths)

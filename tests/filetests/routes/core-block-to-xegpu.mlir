@@ -1,5 +1,5 @@
 // The text that LLVM's pipeline takes: two products in each step, one for each half of C, in which
-// a lane holds 8 of the 128 sums.
+// a lane holds 8 of the 128 sums. A prefetch fetches two blocks side by side.
 //
 // RUN: xtile-opt %s --translate core-to-xegpu --chip pvc | filecheck %s
 gpu.module @kernels {
@@ -16,7 +16,8 @@ gpu.module @kernels {
 // CHECK-NOT:      core.
 // CHECK:          scf.for %k = %c0 to %c32 step %c16
 // CHECK-SAME:     -> (vector<8xf32>, vector<8xf32>)
-// CHECK-COUNT-3:  xegpu.prefetch_nd
+// CHECK:          xegpu.prefetch_nd {{.*}}<8x16xf16>
+// CHECK:          xegpu.prefetch_nd {{.*}}<16x16xf16, #xegpu.block_tdesc_attr<array_length = 2 : i64>>
 // CHECK-COUNT-3:  xegpu.load_nd
 // CHECK-COUNT-2:  xegpu.dpas
 // CHECK:          scf.yield

@@ -23,12 +23,12 @@ func @f(%alpha: {type}, %A: memref<{type}x{a}>, %B: memref<{type}x{b}>, %beta: f
 
 # An f16 product of 32 x 16 by 16 x 32 takes 4 x 2 of 8 x 16 by 16 x 16. Of the left operand (B,
 # because the core form transposes) a block load fetches 8 x 16, a transposed one 16 x 16 in words
-# of two; of the right one it is 16 x 16.
+# of two; of the right one it is 16 x 16. A prefetch has up to 32 rows of 64 bytes: all of a factor.
 GEMM_LOOPS = {
-    "nn": {"xegpu.load_nd": 6, "xegpu.prefetch_nd": 3, "arith.addi": 1},
+    "nn": {"xegpu.load_nd": 6, "xegpu.prefetch_nd": 2, "arith.addi": 1},
     "nt": {
         "xegpu.load_nd": 4,
-        "xegpu.prefetch_nd": 4,
+        "xegpu.prefetch_nd": 2,
         "arith.addi": 1,
         "vector.extract_strided_slice": 4,
         "vector.bitcast": 2,
@@ -42,7 +42,7 @@ GEMM_LOOPS = {
     },
     "tt": {
         "xegpu.load_nd": 4,
-        "xegpu.prefetch_nd": 3,
+        "xegpu.prefetch_nd": 2,
         "arith.addi": 1,
         "arith.shrsi": 1,
         "vector.extract_strided_slice": 4,

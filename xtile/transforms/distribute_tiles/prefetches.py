@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, MemRefType, i64
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.vector.contractions import ContractionOp
@@ -15,6 +16,8 @@ from xtile.rewrite.contractions import uses_as_factor
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
 from xtile.transforms.distribute_tiles.distribution import Distribution
+from xtile.transforms.distribute_tiles.exchange import bits_of
+from xtile.transforms.distribute_tiles.spreads import Dealt, Spread
 
 _CASTS = frozenset(
     {"arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui", "core.assume"}
@@ -75,6 +78,33 @@ def _advance(index: SSAValue, loop: scf.ForOp, step: int) -> int | None:
             return None if factors[0] is None or first else second * factors[0]
         case _:
             return None
+
+
+def spread_of_prefetch(
+    distribution: Distribution, type_: MemRefType[Attribute], sizes: Sequence[int]
+) -> Spread | None:
+    """Which part of a matrix each subgroup of a work-group prefetches; None if the chip cannot.
+
+    All of them read through one cache, so it does not matter who needs a part. Its rows are as long
+    as one instruction reaches.
+
+    Args:
+        distribution: The translation.
+        type_: The memory that the matrix is in, of two dimensions.
+        sizes: The sizes of the matrix along these.
+    """
+    access = distribution.target.block_access
+    shapes = None if access is None else access.prefetch.get(bits_of(type_.element_type) // 8)
+    if shapes is None:
+        return None
+    strides = type_.get_strides() or (None, 1)
+    contiguous = 0 if strides[0] == 1 else 1
+    reach = max(shapes.widths) * max(shapes.counts)
+    pieces = 1 if sizes[contiguous] % reach else sizes[contiguous] // reach
+    along = gcd(distribution.subgroups, pieces)
+    across = gcd(distribution.subgroups // along, sizes[1 - contiguous])
+    spread = Dealt(across, along), Dealt(along, 1)
+    return spread if contiguous == 1 else spread[::-1]
 
 
 def prefetch(

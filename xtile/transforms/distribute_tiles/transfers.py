@@ -39,7 +39,11 @@ from xtile.transforms.distribute_tiles.distribution import (
 )
 from xtile.transforms.distribute_tiles.elements import each_element
 from xtile.transforms.distribute_tiles.exchange import transfer_read, transfer_write
-from xtile.transforms.distribute_tiles.prefetches import next_indices, prefetch
+from xtile.transforms.distribute_tiles.prefetches import (
+    next_indices,
+    prefetch,
+    spread_of_prefetch,
+)
 from xtile.transforms.distribute_tiles.shapes import broadcast, reshaped, transposed
 from xtile.transforms.distribute_tiles.spreads import Spread, box_of, matrices_of, part_of
 
@@ -131,13 +135,19 @@ def _prefetch(
     ahead = next_indices(operation)
     if ahead is None or access.mask is not None or len(access.start) != 2:
         return
-    spread = wanted or distribution.spread_of_shape(access.shape)
     box = box_of(access.shape)
     if len(box) != 2 or len(access.axes) != 2:
         return
+    type_ = cast("MemRefType[Attribute]", access.memory.type)
+    sizes = dict(zip(access.axes, box, strict=True))
+    of_memory = spread_of_prefetch(distribution, type_, (sizes[0], sizes[1]))
+    if of_memory is None:
+        spread = wanted or distribution.spread_of_shape(access.shape)
+    else:
+        spread = tuple(of_memory[axis] for axis in access.axes)
     (piece,) = _pieces(distribution, access, spread)
-    sizes = dict(zip(access.axes, part_of(box, spread), strict=True))
-    prefetch(distribution, piece.memory, piece.start, ahead, [sizes[0], sizes[1]])
+    parts = dict(zip(access.axes, part_of(box, spread), strict=True))
+    prefetch(distribution, piece.memory, piece.start, ahead, [parts[0], parts[1]])
 
 
 def read(

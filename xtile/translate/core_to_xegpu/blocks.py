@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from itertools import product
 from typing import cast
 
@@ -29,6 +29,7 @@ from xtile.layouts.intel import VectorLayout, vector_layout
 from xtile.rewrite.folding import constant_number
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.blocks import Action, shape_obstacle
+from xtile.targets.target import BlockShapes
 from xtile.translate.core_to_xegpu import row_blocks, scattered
 from xtile.translate.core_to_xegpu import xegpu_operations as xegpu
 from xtile.translate.core_to_xegpu.fragments import (
@@ -407,13 +408,27 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
     rows, columns = cast("tuple[int, int]", operation.block.get_values())
     if is_transposed(target, surface.view):
         rows, columns = columns, rows
-    width = shapes.widths[0]
-    for column in range(0, columns, width):
-        height = next((h for h in shapes.heights if h >= rows), shapes.heights[-1])
+    width, height = shapes.widths[0], _height_of(shapes, rows)
+    for column, count in _side_by_side(shapes, columns):
+        descriptor = xegpu.descriptor(lowering, surface, (height, width), element, count=count)
         for row in range(0, rows, height):
-            descriptor = xegpu.descriptor(lowering, surface, (height, width), element)
             start = (lowering.add(surface.row, row), lowering.add(surface.column, column))
             xegpu.prefetch_nd(lowering, descriptor, start)
+
+
+def _height_of(shapes: BlockShapes, rows: int) -> int:
+    """The height of the blocks that have so many rows: of one block if there is one."""
+    return next((height for height in shapes.heights if height >= rows), shapes.heights[-1])
+
+
+def _side_by_side(shapes: BlockShapes, columns: int) -> Iterator[tuple[int, int]]:
+    """The first column, and the number of blocks, of what one instruction accesses of a row."""
+    width, column = shapes.widths[0], 0
+    while column < columns:
+        wanted = -(-(columns - column) // width)
+        count = max(count for count in shapes.counts if count <= wanted)
+        yield column, count
+        column += count * width
 
 
 RULES: dict[str, Rule] = {

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.shared_attributes import vector_of
+from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
@@ -41,11 +42,21 @@ def descriptor(
     shape: tuple[int, int],
     element: Attribute,
     size: int | None = None,
+    count: int = 1,
 ) -> SSAValue:
-    """A descriptor of blocks of `shape` in a surface, made once where the surface is known."""
+    """A descriptor of blocks in a surface, made once where the surface is known.
+
+    Args:
+        lowering: Where to emit.
+        surface: The surface.
+        shape: The rows and columns of a block.
+        element: The type of its elements.
+        size: Their bytes; None for those of the type.
+        count: How many blocks side by side one access has.
+    """
     # XeGPU moves bf16 as it is; other numbers that lanes hold as bits are bits in memory, too.
     is_moved = isinstance(element, BFloat16Type)
-    type_ = _descriptor_type(shape, element if is_moved else carried_type(element))
+    type_ = _descriptor_type(shape, element if is_moved else carried_type(element), count)
     size = size or size_of(element)
     root = lowering.original(surface.view.root)
     numbers = (surface.height, surface.width, surface.pitch)
@@ -72,8 +83,8 @@ def descriptor(
 
 
 @lru_cache(256)
-def _descriptor_type(shape: tuple[int, int], element: Attribute) -> TensorDescType:
-    return TensorDescType(shape, element)
+def _descriptor_type(shape: tuple[int, int], element: Attribute, count: int) -> TensorDescType:
+    return TensorDescType(shape, element, BlockTensorDescAttr(array_length=count))
 
 
 def _is_whole(surface: Surface, root: SSAValue, element: Attribute) -> bool:
