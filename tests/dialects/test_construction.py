@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import pytest
-from xdsl.dialects import test
+from xdsl.dialects import arith, cf, scf, test
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1, i32, i64
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     AttrSizedOperandSegments,
@@ -24,8 +25,9 @@ from xdsl.irdl import (
     var_result_def,
 )
 
-from xtile.dialects.construction import DirectOperation
+from xtile.dialects.construction import DirectOperation, made
 from xtile.dialects.definitions import op_definition
+from xtile.dialects.xegpu.ops.scattered import PrefetchOp
 
 
 @op_definition
@@ -79,6 +81,7 @@ _VALUES = test.TestOp(result_types=(i1, i32, i64)).results
 _ONE = test.TestOp(result_types=(i1,))
 _TWO = test.TestOp(result_types=(i1, i1))
 _X, _Y, _Z = _VALUES
+_SAID = StringAttr("more")
 
 _OPERANDS: Sequence[Sequence[object] | None] = [
     (_X, (), None),
@@ -172,3 +175,37 @@ def test_sizes_of_groups_are_made_once() -> None:
     assert first.properties[name] is second.properties[name]
     first.erase()
     second.erase()
+
+
+_KINDS: Sequence[tuple[type[Operation], Mapping[str, Any]]] = [
+    (_GroupsOp, {"operands": [_X, _Y], "result_types": [i32], "properties": {"more": _SAID}}),
+    (arith.AddiOp, {"operands": [_Y, _Y], "result_types": [i32]}),
+    (arith.AddfOp, {"operands": [_X, _X], "result_types": [i1], "attributes": {"here": _SAID}}),
+    # What kernels give as an attribute becomes the property that it is.
+    (PrefetchOp, {"operands": [_X], "attributes": {"l1_hint": _SAID, "here": _SAID}}),
+    (scf.ForOp, {"operands": [_X, _X, _X, _Y], "result_types": [i32], "regions": 2}),
+    (cf.BranchOp, {"operands": [_X], "successors": [Block(arg_types=[i1])]}),
+]
+
+
+@pytest.mark.parametrize(("kind", "given"), _KINDS)
+def test_what_is_made_is_what_xdsl_creates(kind: type[Operation], given: Mapping[str, Any]) -> None:
+    def seen(make: Callable[..., Operation]) -> object:
+        regions = [Region(Block()) for _ in range(given.get("regions", 0))]
+        operation = make(**{"operands": (), "result_types": (), **given, "regions": regions})
+        assert [region.parent for region in operation.regions] == [operation] * len(regions)
+        uses = [use.operation for block in operation.successors for use in block.uses]
+        found = _seen(operation), list(operation.successors), uses == [operation] * len(uses)
+        place = operation.location, operation.parent, operation.next_op, operation.prev_op
+        operation.erase()
+        return found, place
+
+    assert seen(partial(made, kind)) == seen(kind.create)
+
+
+def test_the_dictionaries_of_what_is_made_are_its_own() -> None:
+    properties, attributes = {"more": _SAID}, {"here": _SAID}
+    operation = made(_GroupsOp, [_X], [i32], properties, attributes)
+    operation.properties["said"] = operation.attributes["there"] = _SAID
+    assert (list(properties), list(attributes)) == (["more"], ["here"])
+    operation.erase()

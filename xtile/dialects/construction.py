@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Self, TypeAlias, TypeVar, cast
 
 from typing_extensions import override
-from xdsl.dialects.builtin import UNKNOWN_LOC, DenseArrayBase, i32
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import UNKNOWN_LOC
+from xdsl.ir import (
+    Attribute,
+    Block,
+    BlockArgument,
+    Operation,
+    OpResult,
+    Region,
+    SSAValue,
+    SSAValues,
+    Use,
+)
 from xdsl.irdl import (
     AttributeDef,
     AttrSizedOperandSegments,
@@ -29,14 +39,92 @@ from xdsl.irdl import (
     VariadicDef,
 )
 
+from xtile.dialects.shared_attributes import i32_numbers_attribute
+
 _Operand: TypeAlias = SSAValue | Operation | Sequence[SSAValue | Operation] | None
 _ResultType: TypeAlias = Attribute | Sequence[Attribute] | None
 _Limits: TypeAlias = Sequence[tuple[int, int | None]]
 """How few and how many operands or results each name stands for; None for any number."""
 
-_VALUES = (OpResult, BlockArgument)
+_OperationT = TypeVar("_OperationT", bound=Operation)
+
+VALUE_CLASSES = frozenset[type]((OpResult, BlockArgument))
+"""The classes of nearly all values: whether something is of one of them is found out sooner than
+whether it is of an abstract class."""
+
 _PLAIN_OPTIONS = (AttrSizedOperandSegments, AttrSizedResultSegments, ParsePropInAttrDict)
 """What a definition may say beside its operands, results, properties and attributes."""
+
+
+def made(
+    kind: type[_OperationT],
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: Mapping[str, Attribute] | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> _OperationT:
+    """An operation as xDSL's `create` makes it, in half of its time.
+
+    Args:
+        kind: The operation.
+        operands: All operands, one after the other.
+        result_types: The types of all results.
+        properties: Its properties, among them the sizes of segments; others are as by default.
+        attributes: Its discardable attributes.
+        successors: Where it may branch to.
+        regions: Its regions.
+    """
+    operation = kind.__new__(kind)
+    given, others = dict(properties or {}), dict(attributes or {})
+    fill(operation, operands, result_types, given, others, successors, regions)
+    if isinstance(operation, IRDLOperation) and kind.__post_init__ is IRDLOperation.__post_init__:
+        _add_defaults(operation)
+    else:
+        operation.__post_init__()
+    return operation
+
+
+def fill(
+    operation: Operation,
+    operands: Sequence[SSAValue],
+    result_types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    attributes: dict[str, Attribute],
+    successors: Sequence[Block] = (),
+    regions: Sequence[Region] = (),
+) -> None:
+    """Does what xDSL's constructor does, apart from defaults; the dictionaries are not copied."""
+    operation._operands = SSAValues(operands)  # pyright: ignore[reportPrivateUsage]
+    uses: list[Use] = []
+    for index, operand in enumerate(operands):
+        use = Use(operation, index)
+        operand.add_use(use)
+        uses.append(use)
+    operation._operand_uses = tuple(uses)  # pyright: ignore[reportPrivateUsage]
+    results = [OpResult(type_, operation, index) for index, type_ in enumerate(result_types)]
+    operation.results = SSAValues(results)
+    operation.properties = properties
+    operation.attributes = attributes
+    operation.location = UNKNOWN_LOC
+    if successors:
+        operation.successors = successors
+    operation.regions = ()
+    for region in regions:
+        operation.add_region(region)
+
+
+def _add_defaults(operation: IRDLOperation) -> None:
+    """Gives an operation what it has by default.
+
+    xDSL asks each property of each operation whether it has a default.
+    """
+    properties, attributes = _defaults(type(operation))
+    for name, default in properties:
+        operation.properties.setdefault(name, default)
+    for name, default in attributes:
+        operation.attributes.setdefault(name, default)
 
 
 class DirectOperation(IRDLOperation, ABC):
@@ -92,12 +180,7 @@ class DirectOperation(IRDLOperation, ABC):
 
     @override
     def __post_init__(self) -> None:
-        # As xDSL does, which asks each property of each operation whether it has a default.
-        properties, attributes = _defaults(type(self))
-        for name, default in properties:
-            self.properties.setdefault(name, default)
-        for name, default in attributes:
-            self.attributes.setdefault(name, default)
+        _add_defaults(self)
 
 
 _Defaults: TypeAlias = Sequence[tuple[str, Attribute]]
@@ -119,12 +202,6 @@ def _defaults_of(known: Mapping[str, PropertyDef] | Mapping[str, AttributeDef]) 
     ]
 
 
-@lru_cache(1024)
-def segment_sizes(sizes: tuple[int, ...]) -> DenseArrayBase:
-    """`array<i32: 1, 0, 2>`: how many operands or results each name of an operation stands for."""
-    return DenseArrayBase.from_list(i32, sizes)
-
-
 def _made(
     operation: IRDLOperation,
     operands: Sequence[_Operand] | None,
@@ -144,15 +221,9 @@ def _made(
     given = {False: _present(attributes), True: _present(properties)}
     for option in segments:
         _, sizes = values if isinstance(option, AttrSizedOperandSegments) else types
-        given[option.as_property][option.attribute_name] = segment_sizes(sizes)
-    Operation.__init__(
-        operation,
-        operands=values[0],
-        result_types=types[0],
-        properties=given[True],
-        attributes=given[False],
-        location=UNKNOWN_LOC,
-    )
+        given[option.as_property][option.attribute_name] = i32_numbers_attribute(sizes)
+    fill(operation, values[0], types[0], given[True], given[False])
+    operation.__post_init__()
     return True
 
 
@@ -219,9 +290,7 @@ def _in_order(
 
 
 def _value(given: object) -> SSAValue | None:
-    # Nearly all are values of one of these classes, which is found out sooner than whether
-    # something is of an abstract class.
-    if given.__class__ in _VALUES:
+    if given.__class__ in VALUE_CLASSES:
         return cast("SSAValue", given)
     if isinstance(given, Operation) and len(given.results) == 1:
         return given.results[0]

@@ -9,12 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 from xdsl.dialects.builtin import (
+    I32,
     ArrayAttr,
     BoolAttr,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
+    IntegerType,
+    NoneAttr,
     VectorType,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute
@@ -22,7 +26,11 @@ from xdsl.ir import Attribute
 _KEPT = 1024
 """How many attributes of each kind are kept."""
 
+INDEX = IndexType()
+NONE = NoneAttr()
+
 _TRUTH = {value: BoolAttr.from_bool(value) for value in (False, True)}
+FALSE = _TRUTH[False]
 
 
 @lru_cache(_KEPT)
@@ -34,13 +42,25 @@ def vector_of(shape: tuple[int, ...], element: Attribute) -> VectorType[Attribut
 @lru_cache(_KEPT)
 def index_attribute(number: int) -> IntegerAttr[IndexType]:
     """`8 : index`."""
-    return IntegerAttr(number, IndexType())
+    return IntegerAttr(number, INDEX)
+
+
+@lru_cache(_KEPT)
+def i64_attribute(number: int) -> IntegerAttr[IntegerType]:
+    """`8 : i64`."""
+    return IntegerAttr(number, i64)
 
 
 @lru_cache(_KEPT)
 def numbers_attribute(numbers: tuple[int, ...]) -> DenseArrayBase:
     """`array<i64: 8, 16>`."""
     return DenseArrayBase.from_list(i64, numbers)
+
+
+@lru_cache(_KEPT)
+def i32_numbers_attribute(numbers: tuple[int, ...]) -> DenseArrayBase[I32]:
+    """`array<i32: 8, 16>`."""
+    return DenseArrayBase.from_list(i32, numbers)
 
 
 @lru_cache(_KEPT)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from typing_extensions import override
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i64
 from xdsl.ir import Block, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPI_PREDICATES, CmpIOp
 from xtile.dialects.arith.types import truth_type
+from xtile.dialects.construction import made
+from xtile.dialects.shared_attributes import INDEX, i64_attribute
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.rebuilder import Rebuilder
 
@@ -152,9 +153,7 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
         properties = _NO_OVERFLOW if kind in _MAY_OVERFLOW else {}
 
         def emit() -> SSAValue:
-            # What a constructor would find out is known of indices.
-            made = kind.create(operands=[a, b], result_types=[_INDEX], properties=dict(properties))
-            return self.emit(made).results[0]
+            return self.emit(made(kind, (a, b), (INDEX,), properties)).results[0]
 
         return self.shared((kind, a, b), (a, b), emit)
 
@@ -169,12 +168,9 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
         left, right = self.as_value(a), self.as_value(b)
 
         def emit() -> SSAValue:
-            operation = CmpIOp.build(
-                operands=[left, right],
-                result_types=[truth_type(left.type)],
-                properties={"predicate": IntegerAttr(CMPI_PREDICATES.index(predicate), i64)},
-            )
-            return self.emit(operation).result
+            number = i64_attribute(CMPI_PREDICATES.index(predicate))
+            types = (truth_type(left.type),)
+            return self.emit(made(CmpIOp, (left, right), types, {"predicate": number})).result
 
         return self.shared(("cmpi", predicate, left, right), (left, right), emit)
 
@@ -228,7 +224,6 @@ ARITH_OPERATIONS: dict[IndexOperation, type[Any]] = {
 }
 """The operation of `arith` for each of indices."""
 
-_INDEX = IndexType()
 
 _MAY_OVERFLOW = frozenset({arith.AddiOp, arith.SubiOp, arith.MuliOp})
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 from typing_extensions import override
 from xdsl.dialects.arith import ConstantOp
@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from xtile.dialects.construction import VALUE_CLASSES, made
 from xtile.dialects.number_attributes import NUMBER_ATTRIBUTES, says_how_to_round
 from xtile.dialects.shared_attributes import index_attribute
 from xtile.text.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
@@ -57,13 +58,14 @@ def again(
         regions: Its regions, and none of its own.
         successors: Where it may branch to.
     """
-    return type(operation).create(
-        operands=operands,
-        result_types=operation.result_types if types is None else types,
-        properties={**operation.properties, **(properties or {})},
-        attributes=operation.attributes.copy(),
-        regions=regions,
-        successors=successors,
+    return made(
+        type(operation),
+        operands,
+        operation.result_types if types is None else types,
+        {**operation.properties, **properties} if properties else operation.properties,
+        operation.attributes,
+        successors,
+        regions,
     )
 
 
@@ -164,8 +166,9 @@ class Rebuilder:
         self._values: dict[SSAValue, Any] = {}
         self._open: list[Block] = [Block()]
         self._current: Operation | None = None
-        self._shared: dict[tuple[Block, Hashable], Any] = {}
-        self._reusable: dict[tuple[Block, Hashable], Any] = {}
+        # By key first, because what a key is made of takes longest to hash.
+        self._shared: dict[Hashable, dict[Block, Any]] = {}
+        self._reusable: dict[Hashable, dict[Block, Any]] = {}
         self._function_depth = 0
 
     # --- what has become of the source ---
@@ -185,8 +188,8 @@ class Rebuilder:
     def define(self, old: SSAValue, new: Any) -> None:
         """Records what a value has become: a value, or whatever the rules agree on."""
         self._values[old] = new
-        if isinstance(new, SSAValue) and new.name_hint is None:
-            copy_name(cast(SSAValue, new), old)
+        if new.__class__ in VALUE_CLASSES and new.name_hint is None:
+            copy_name(new, old)
 
     def replace(self, old: Operation, new: OperationT) -> OperationT:
         """Emits `new`, whose results are what the results of `old` have become."""
@@ -213,25 +216,27 @@ class Rebuilder:
         enclosing block stands before it: loop-invariant code is born outside of the loop.
         """
         block = self._innermost(operands)
-        position = block, key
-        if position not in self._shared:
+        known = self._shared.setdefault(key, {})
+        if block not in known:
             before, self._open = self._open, self._up_to(block)
             try:
-                self._shared[position] = make()
+                known[block] = make()
             finally:
                 self._open = before
-        return self._shared[position]
+        return known[block]
 
     def reused(self, key: Hashable, make: Callable[[], ResultT]) -> ResultT:
         """What `make` emits, here, unless this block or one around it has done so with the key.
 
         For what must not be moved out of a branch or loop, which may not be executed.
         """
-        for block in reversed(self._open):
-            if (block, key) in self._reusable:
-                return self._reusable[block, key]
-        made = self._reusable[self._open[-1], key] = make()
-        return made
+        known = self._reusable.setdefault(key, {})
+        if known:
+            for block in reversed(self._open):
+                if block in known:
+                    return known[block]
+        new = known[self._open[-1]] = make()
+        return new
 
     def index(self, number: int) -> SSAValue:
         """An `index` constant, shared by the function."""
@@ -239,9 +244,7 @@ class Rebuilder:
 
     def _index(self, number: int) -> SSAValue:
         value = index_attribute(number)
-        constant = self.emit(
-            ConstantOp.create(result_types=[value.type], properties={"value": value})
-        )
+        constant = self.emit(made(ConstantOp, (), (value.type,), {"value": value}))
         constant.result.name_hint = f"c{number}" if number >= 0 else f"cm{-number}"
         return constant.result
 

@@ -28,8 +28,9 @@ from xdsl.irdl import IRDLOperation
 from xtile.dialects.arith.casts import IndexCastOp, IndexCastUIOp
 from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
 from xtile.dialects.arith.types import truth_type
+from xtile.dialects.construction import VALUE_CLASSES, made
 from xtile.dialects.shapes import as_vector, with_element
-from xtile.dialects.shared_attributes import vector_of
+from xtile.dialects.shared_attributes import INDEX, i64_attribute, vector_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.elements import StepOp
 from xtile.dialects.vector.positions import ExtractOp
@@ -89,15 +90,16 @@ class TileEmitter(Emitter):
             attributes: Its discardable attributes.
         """
         # One value for each operand need not be sorted out, which takes longer than the rest.
-        is_plain = all(isinstance(operand, SSAValue) for operand in operands)
-        make = kind.create if is_plain and not kind.get_irdl_definition().options else kind.build
-        made = make(
+        is_plain = all(operand.__class__ in VALUE_CLASSES for operand in operands)
+        if is_plain and not kind.get_irdl_definition().options:
+            return self.emit(made(kind, operands, (type_,), properties, attributes)).results[0]
+        operation = kind.build(
             operands=operands,
             result_types=[type_],
             properties=dict(properties or {}),
             attributes=dict(attributes or {}),
         )
-        return self.emit(made).results[0]
+        return self.emit(operation).results[0]
 
     @override
     def constant(self, number: float, type: Attribute) -> SSAValue:
@@ -117,14 +119,14 @@ class TileEmitter(Emitter):
 
     def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """Where a comparison such as `olt` holds."""
-        number = IntegerAttr(CMPF_PREDICATES.index(predicate), i64)
+        number = i64_attribute(CMPF_PREDICATES.index(predicate))
         return self.compute(CmpFOp, [a, b], truth_type(a.type), {"predicate": number})
 
     # --- indices ---
 
     def as_index(self, value: SSAValue, *, is_signed: bool = False) -> SSAValue:
         """Integers as indices, which indices are already."""
-        type_ = with_element(value.type, IndexType())
+        type_ = with_element(value.type, INDEX)
         if value.type == type_:
             return value
         kind = IndexCastOp if is_signed else IndexCastUIOp

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, VectorType, i64
 from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.rewrite.rebuilder import Rebuilder
 
 
@@ -43,5 +44,4 @@ def _shuffled(
     rebuilder: Rebuilder, a: SSAValue, b: SSAValue, mask: DenseArrayBase[IntegerType]
 ) -> SSAValue:
     """Elements of two vectors, as many as each has."""
-    operation = ShuffleOp.build(operands=[a, b], result_types=[a.type], properties={"mask": mask})
-    return rebuilder.emit(operation).results[0]
+    return rebuilder.emit(made(ShuffleOp, (a, b), (a.type,), {"mask": mask})).results[0]

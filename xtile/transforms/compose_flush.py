@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import Protocol
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, f32, i64
+from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.arith.comparisons import CMPF_PREDICATES, CmpFOp, SelectOp
 from xtile.dialects.arith.types import truth_type
+from xtile.dialects.construction import made
 from xtile.dialects.number_attributes import FLUSH_ATTRIBUTE, flushes
+from xtile.dialects.shared_attributes import i64_attribute
 from xtile.dialects.upstream import value_type
 from xtile.dialects.walk import walk
 from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
@@ -75,13 +77,10 @@ def flushed(builder: Builder, value: SSAValue) -> SSAValue:
     if value_type(value.type) != f32:
         return value
     smallest, zero = (builder.constant(number, value.type) for number in (_SMALLEST_NORMAL, 0.0))
-    magnitude = builder.emit(math.AbsFOp(value)).result
+    type_, is_less = value.type, {"predicate": i64_attribute(CMPF_PREDICATES.index("olt"))}
+    magnitude = builder.emit(made(math.AbsFOp, (value,), (type_,))).result
     is_subnormal = builder.emit(
-        CmpFOp.build(
-            operands=[magnitude, smallest],
-            result_types=[truth_type(value.type)],
-            properties={"predicate": IntegerAttr(CMPF_PREDICATES.index("olt"), i64)},
-        )
+        made(CmpFOp, (magnitude, smallest), (truth_type(type_),), is_less)
     ).result
-    signed = builder.emit(arith.MulfOp(value, zero)).result
-    return builder.emit(SelectOp(is_subnormal, signed, value)).result
+    signed = builder.emit(made(arith.MulfOp, (value, zero), (type_,))).result
+    return builder.emit(made(SelectOp, (is_subnormal, signed, value), (type_,))).result

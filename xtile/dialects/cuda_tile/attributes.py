@@ -41,6 +41,7 @@ from xtile.dialects.cuda_tile.enumerations import (
 )
 from xtile.dialects.cuda_tile.hint_text import parse_hints, print_hints
 from xtile.dialects.cuda_tile.versions import V13_1, Version
+from xtile.dialects.shared_attributes import NONE
 
 _EnumT = TypeVar("_EnumT", bound=StrEnum)
 
@@ -205,7 +206,7 @@ class AssumePredicateAttr(ParametrizedAttribute, ABC):
 
 
 def _optional(number: int | None) -> IntAttr | NoneAttr:
-    return NoneAttr() if number is None else IntAttr(number)
+    return NONE if number is None else IntAttr(number)
 
 
 def _number(attribute: Attribute) -> int | None:

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import AnyFloat, ArrayAttr, IntegerType
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.construction import VALUE_CLASSES
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, FloatLiteral, Target
 from xtile.dialects.spirv.instruction import (
     DECORATIONS,
@@ -26,9 +27,6 @@ from xtile.dialects.spirv.instruction import (
 )
 from xtile.dialects.spirv.instruction_classes import instruction_class
 from xtile.text.value_names import give_name
-
-_VALUES = frozenset[type]((OpResult, BlockArgument))
-
 
 Piece: TypeAlias = SSAValue | Operation | Block | float | str | Attribute
 BuildArgument: TypeAlias = Piece | Sequence[Piece]
@@ -57,7 +55,7 @@ def operation(
     """
     cls = instruction_class(name)
     for argument in arguments:
-        if type(argument) not in _VALUES:
+        if type(argument) not in VALUE_CLASSES:
             made = _Builder(result_type if cls.entry.name in NUMBERS_OF_RESULT else None)
             made.add(arguments)
             instruction = made.build(cls, result_type)
@@ -118,7 +116,7 @@ class _Builder:
         for argument in arguments:
             # The classes that are met most are compared first, because `isinstance` is slow here.
             cls = type(argument)
-            if cls in _VALUES:
+            if cls in VALUE_CLASSES:
                 self.arguments.append(None)
                 self._operands.append(cast(SSAValue, argument))
             elif cls is tuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, UnknownLoc
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import (
     Attribute,
     Block,
@@ -13,10 +13,9 @@ from xdsl.ir import (
     OpResult,
     OpTraits,
     SSAValue,
-    SSAValues,
-    Use,
 )
 
+from xtile.dialects.construction import fill
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr
 from xtile.dialects.spirv.grammar import Entry
 from xtile.dialects.spirv.mathematics import ARGUMENTS
@@ -24,7 +23,6 @@ from xtile.dialects.spirv.mathematics import ARGUMENTS
 DECORATIONS = "decorations"
 """The attribute that holds what an instruction's result, or a function, is decorated with."""
 
-_UNKNOWN_LOCATION = UnknownLoc()
 TERMINATORS = frozenset(
     (
         *("Branch", "BranchConditional", "Switch", "Return", "ReturnValue", "Unreachable"),
@@ -62,27 +60,14 @@ class Instruction(Operation):
         arguments: ArgumentsAttr | None = None,
         successors: Sequence[Block] = (),
     ) -> None:
-        # This does what xDSL's constructor does for an operation without regions, in a third of its
-        # time.
-        self._operands = SSAValues(operands)
-        uses: list[Use] = []
-        for index, operand in enumerate(operands):
-            use = Use(self, index)
-            operand.add_use(use)
-            uses.append(use)
-        self._operand_uses = tuple(uses)
-        self.results = SSAValues(() if result_type is None else (OpResult(result_type, self, 0),))
-        self.properties = {} if arguments is None else {ARGUMENTS: arguments}
-        self.attributes = {}
-        self.location = _UNKNOWN_LOCATION
-        self._successors = ()
-        self._successor_uses = ()
-        if successors:
-            self.successors = successors
-        self.regions = ()
-        self.parent = None
-        self._next_op = None
-        self._prev_op = None
+        fill(
+            self,
+            operands,
+            () if result_type is None else (result_type,),
+            {} if arguments is None else {ARGUMENTS: arguments},
+            {},
+            successors=successors,
+        )
 
     @property
     def result(self) -> OpResult:

@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xtile.dialects.definitions import check_parameters
+from xtile.dialects.shared_attributes import NONE, i32_numbers_attribute
 from xtile.dialects.xegpu.assembly import parse_struct, print_struct
 from xtile.dialects.xegpu.distribution import DistributeLayoutAttr, Shape
 
@@ -130,7 +131,7 @@ class LayoutAttr(ParametrizedAttribute, DistributeLayoutAttr):
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         start = parser.pos
         given = parse_struct(parser, dict.fromkeys(LAYOUT_FIELDS, _parse_array))
-        parameters = [given.get(name, NoneAttr()) for name in LAYOUT_FIELDS]
+        parameters = [given.get(name, NONE) for name in LAYOUT_FIELDS]
         return check_parameters(parser, start, cls, parameters)
 
     @override
@@ -159,7 +160,7 @@ class LayoutAttr(ParametrizedAttribute, DistributeLayoutAttr):
             raise VerifyException(f"every parameter must have the same rank, but {ranks}")
 
     def _without(self, *names: str) -> LayoutAttr | None:
-        fields = {**self.fields, **dict.fromkeys(names, NoneAttr())}
+        fields = {**self.fields, **dict.fromkeys(names, NONE)}
         if all(isinstance(fields[n], NoneAttr) for n in ("sg_layout", "inst_data", "lane_layout")):
             return None
         return LayoutAttr.new(tuple(fields.values()))
@@ -306,7 +307,7 @@ ATTRIBUTES: list[type[Attribute]] = [LayoutAttr, SliceAttr]
 
 
 def _first_given(*arrays: Attribute) -> Attribute:
-    return next((array for array in arrays if not isinstance(array, NoneAttr)), NoneAttr())
+    return next((array for array in arrays if not isinstance(array, NoneAttr)), NONE)
 
 
 def _numbers(array: Attribute) -> Shape:
@@ -314,7 +315,7 @@ def _numbers(array: Attribute) -> Shape:
 
 
 def _optional_array(numbers: Sequence[int] | None) -> DenseArrayBase[I32] | NoneAttr:
-    return NoneAttr() if numbers is None else DenseArrayBase.from_list(i32, numbers)
+    return NONE if numbers is None else i32_numbers_attribute(tuple(numbers))
 
 
 def _parse_array(parser: AttrParser) -> Attribute:

@@ -9,6 +9,7 @@ from xdsl.ir import Block, SSAValue
 
 from xtile.dialects.arith.casts import IndexCastOp
 from xtile.dialects.gpu.functions import FuncOp
+from xtile.dialects.shared_attributes import INDEX
 from xtile.dialects.walk import walk
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.indices import Index
@@ -85,9 +86,8 @@ class Numbers(TileEmitter):
     def _cast(self, value: SSAValue) -> SSAValue:
         if isinstance(value.type, IndexType):
             return value
-        type_ = IndexType()
         return self.shared(
-            (IndexCastOp, value), (value,), lambda: self.emit(IndexCastOp(value, type_)).result
+            (IndexCastOp, value), (value,), lambda: self.emit(IndexCastOp(value, INDEX)).result
         )
 
 

@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import BoolAttr, IndexType, MemRefType, VectorType, i1, i8, i64
+from xdsl.dialects.builtin import MemRefType, VectorType, i1, i8, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xtile.dialects.arith.casts import ExtUIOp, TruncIOp
+from xtile.dialects.construction import made
 from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
 from xtile.dialects.core.pointers import PointerType
 from xtile.dialects.memref import access
+from xtile.dialects.shared_attributes import FALSE, INDEX
 from xtile.dialects.vector.types import vector_of
 from xtile.rewrite.indices import Index
 from xtile.translate.core_to_xegpu.bfloat16 import element_of, like
@@ -41,11 +43,10 @@ class Emitter(Lowering):
         positions = [self.as_value(index) for index in indices]
         memory, type_ = self._with_numbers(memory, element)
         if width == 1:
-            scalar = access.LoadOp.create(operands=[memory, *positions], result_types=[type_])
+            scalar = made(access.LoadOp, (memory, *positions), (type_,))
             value = self.emit(scalar).results[0]
         else:
-            result_types = [vector_of(type_, width)]
-            load = vector.LoadOp.create(operands=[memory, *positions], result_types=result_types)
+            load = made(vector.LoadOp, (memory, *positions), (vector_of(type_, width),))
             value = self.emit(load).results[0]
         if element == i1 and type_ == i8:
             return self.emit(TruncIOp(value, cast("Any", like(value, i1)))).result
@@ -72,15 +73,10 @@ class Emitter(Lowering):
             value = self.emit(ExtUIOp(value, cast("Any", like(value, i8)))).result
         if isinstance(value.type, VectorType):
             hints = streamed or {}
-            self.emit(
-                vector.StoreOp.create(
-                    operands=[value, memory, *positions],
-                    properties=hints.get("properties", {}),
-                    attributes=hints.get("attributes", {}),
-                )
-            )
+            given = hints.get("properties"), hints.get("attributes")
+            self.emit(made(vector.StoreOp, (value, memory, *positions), (), *given))
         else:
-            self.emit(access.StoreOp.create(operands=[value, memory, *positions]))
+            self.emit(made(access.StoreOp, (value, memory, *positions), ()))
 
     def _with_numbers(self, memory: SSAValue, element: Attribute) -> tuple[SSAValue, Attribute]:
         """The memory and the type of its elements; tiles hold pointers as their addresses."""
@@ -100,7 +96,7 @@ class Emitter(Lowering):
         return self.shared(
             ("broadcast", scalar, type_),
             (scalar,),
-            lambda: self.emit(vector.BroadcastOp(scalar, type_)).results[0],
+            lambda: self.emit(made(vector.BroadcastOp, (scalar,), (type_,))).results[0],
         )
 
     # --- control flow ---
@@ -144,17 +140,20 @@ class Emitter(Lowering):
             results: list[SSAValue] = []
             yield start, initial, results
             return
-        block = Block(arg_types=[IndexType(), *(value.type for value in initial)])
+        block = Block(arg_types=[INDEX, *(value.type for value in initial)])
         block.args[0].name_hint = name
         if isinstance(start, int) and start >= 0:
             self.facts.assume(block.args[0], step if start == 0 else 1, True)
         results = []
         with self.at_end_of(block):
             yield block.args[0], block.args[1:], results
-            self.emit(scf.YieldOp(*results))
+            self.emit(made(scf.YieldOp, results, ()))
         bounds = (self.as_value(start), self.as_value(stop), self.index(step))
-        loop = scf.ForOp(*bounds, initial, Region([block]))
-        loop.attributes[UNROLL_ATTRIBUTE] = BoolAttr.from_bool(False)
+        types = [value.type for value in initial]
+        kept = {UNROLL_ATTRIBUTE: FALSE}
+        loop = made(
+            scf.ForOp, (*bounds, *initial), types, attributes=kept, regions=(Region([block]),)
+        )
         results[:] = self.emit(loop).results
 
     @contextmanager
@@ -166,7 +165,7 @@ class Emitter(Lowering):
         block = Block()
         with self.at_end_of(block):
             yield
-            self.emit(scf.YieldOp())
+            self.emit(made(scf.YieldOp, (), ()))
         self.emit(scf.IfOp(condition, [], Region([block])))
 
     def either(
@@ -184,7 +183,7 @@ class Emitter(Lowering):
             block = Block()
             with self.at_end_of(block):
                 emit()
-                self.emit(scf.YieldOp())
+                self.emit(made(scf.YieldOp, (), ()))
             regions.append(Region([block]))
         self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
 

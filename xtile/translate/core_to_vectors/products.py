@@ -15,6 +15,7 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.indices import Index
@@ -148,8 +149,9 @@ class _Arithmetic:
         """The product of two factors, combined with a sum."""
         emit, is_float = self.lowering.emit, isinstance(element_of(c), AnyFloat)
         if self.kind == "add" and is_float:
-            return emit(math.FmaOp(a, b, c)).result
-        product = emit(arith.MulfOp(a, b) if is_float else arith.MuliOp(a, b)).results[0]
+            return emit(made(math.FmaOp, (a, b, c), (a.type,))).result
+        kind = arith.MulfOp if is_float else arith.MuliOp
+        product = emit(made(kind, (a, b), (a.type,))).results[0]
         return combiner(self.lowering, self.kind, element_of(c))(c, product)
 
 

@@ -7,6 +7,7 @@ from math import gcd
 from xdsl.dialects import scf
 from xdsl.ir import Operation
 
+from xtile.dialects.construction import made
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
 from xtile.rewrite.rebuilder import Rule, again
 from xtile.translate.core_to_xegpu.lowering import Lowering
@@ -27,7 +28,7 @@ def _rebuild(operation: Operation, lowering: Lowering) -> None:
 
 
 def _terminate(operation: Operation, lowering: Lowering) -> None:
-    lowering.emit(type(operation).create(operands=lowering.flat(operation.operands)))
+    lowering.emit(made(type(operation), lowering.flat(operation.operands), ()))
 
 
 def _for(operation: scf.ForOp, lowering: Lowering) -> None:

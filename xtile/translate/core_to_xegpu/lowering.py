@@ -28,6 +28,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.construction import made
 from xtile.dialects.core.arguments import (
     ALIGNMENT_ATTRIBUTE,
     SHAPE_GCD_ATTRIBUTE,
@@ -278,7 +279,7 @@ class Lowering(ArithBuilder):
                 attribute = IntegerAttr(int(number), type_)
             else:
                 attribute = FloatAttr(number, cast("Any", type_))
-            return self.emit(arith.ConstantOp(attribute)).result
+            return self.emit(made(arith.ConstantOp, (), (type_,), {"value": attribute})).result
 
         return self.shared(("constant", repr(number), type_), (), emit)
 
@@ -300,18 +301,22 @@ class Lowering(ArithBuilder):
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """`a` where the condition holds, `b` elsewhere."""
-        return self.emit(SelectOp(condition, a, b)).result
+        return self.emit(made(SelectOp, (condition, a, b), (a.type,))).result
 
     def as_i64(self, value: SSAValue) -> SSAValue:
         """An index as an i64."""
         return self.shared(
-            ("i64", value), (value,), lambda: self.emit(arith.IndexCastOp(value, i64)).result
+            ("i64", value),
+            (value,),
+            lambda: self.emit(made(arith.IndexCastOp, (value,), (i64,))).result,
         )
 
     def as_i32(self, value: SSAValue) -> SSAValue:
         """An index as an i32."""
         return self.shared(
-            ("i32", value), (value,), lambda: self.emit(arith.IndexCastOp(value, i32)).result
+            ("i32", value),
+            (value,),
+            lambda: self.emit(made(arith.IndexCastOp, (value,), (i32,))).result,
         )
 
     def true(self) -> SSAValue:

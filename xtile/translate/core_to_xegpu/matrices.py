@@ -12,8 +12,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.core.subgroup import FragmentExtractOp, FragmentInsertOp, MapOp, YieldOp
 from xtile.dialects.effects import may_fail
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.dialects.vector.shapes import ShapeCastOp
 from xtile.layouts.intel import VectorLayout, vector_layout
@@ -39,11 +41,11 @@ def splat(lowering: Lowering, layout: VectorLayout, value: SSAValue) -> Fragment
     """A matrix whose components are all the same."""
 
     def piece(_block: int, _first: int, length: int) -> SSAValue:
-        type_ = VectorType(value.type, [length])
+        type_ = vector_of((length,), value.type)
         return lowering.shared(
             ("broadcast", value, type_),
             (value,),
-            lambda: lowering.emit(vector.BroadcastOp(value, type_)).results[0],
+            lambda: lowering.emit(made(vector.BroadcastOp, (value,), (type_,))).results[0],
         )
 
     return build(layout, piece)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects import vector
@@ -10,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, VectorType, i8, i32, i
 from xdsl.dialects.vector import ShuffleOp
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.shared_attributes import numbers_attribute, vector_of
 from xtile.dialects.vector.elements import FromElementsOp
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
@@ -29,19 +31,14 @@ def to_scalars(lowering: Lowering, piece: SSAValue) -> list[SSAValue]:
 
 
 def _extracted(lowering: Lowering, piece: SSAValue, i: int, element: Attribute) -> SSAValue:
-    operation = vector.ExtractOp.create(
-        operands=[piece],
-        result_types=[element],
-        properties={"static_position": numbers_attribute((i,))},
-    )
-    return lowering.emit(operation).result
+    position = {"static_position": numbers_attribute((i,))}
+    return lowering.emit(made(vector.ExtractOp, (piece,), (element,), position)).result
 
 
 def from_scalars(lowering: Lowering, scalars: Sequence[SSAValue]) -> SSAValue:
     """A vector with these elements."""
     type_ = vector_of((len(scalars),), scalars[0].type)
-    operation = FromElementsOp.create(operands=scalars, result_types=[type_])
-    return lowering.emit(operation).results[0]
+    return lowering.emit(made(FromElementsOp, scalars, (type_,))).results[0]
 
 
 def slice_of(lowering: Lowering, value: SSAValue, first: int, length: int) -> SSAValue:
@@ -52,12 +49,9 @@ def slice_of(lowering: Lowering, value: SSAValue, first: int, length: int) -> SS
         words = slice_of(lowering, _words(lowering, value), first // 4, length // 4)
         return _bytes(lowering, words)
     element = cast("VectorType[Attribute]", value.type).element_type
-    operation = ExtractStridedSliceOp.build(
-        operands=[value],
-        result_types=[VectorType(element, [length])],
-        properties={"offsets": _list(first), "sizes": _list(length), "strides": _list(1)},
-    )
-    return lowering.emit(operation).results[0]
+    place = {"offsets": _list(first), "sizes": _list(length), "strides": _list(1)}
+    types = (vector_of((length,), element),)
+    return lowering.emit(made(ExtractStridedSliceOp, (value,), types, place)).results[0]
 
 
 _MOST_ELEMENTS = 16
@@ -65,11 +59,11 @@ _MOST_ELEMENTS = 16
 
 
 def _words(lowering: Lowering, value: SSAValue) -> SSAValue:
-    return vector_bitcast(lowering, value, VectorType(i32, [length_of(value) // 4]))
+    return vector_bitcast(lowering, value, vector_of((length_of(value) // 4,), i32))
 
 
 def _bytes(lowering: Lowering, words: SSAValue) -> SSAValue:
-    return vector_bitcast(lowering, words, VectorType(i8, [length_of(words) * 4]))
+    return vector_bitcast(lowering, words, vector_of((length_of(words) * 4,), i8))
 
 
 def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> SSAValue:
@@ -78,12 +72,12 @@ def vector_bitcast(lowering: Lowering, value: SSAValue, target: VectorType) -> S
         return value
 
     def emit() -> SSAValue:
-        operation = vector.BitcastOp.create(operands=[value], result_types=[target])
-        return lowering.emit(operation).results[0]
+        return lowering.emit(made(vector.BitcastOp, (value,), (target,))).results[0]
 
     return lowering.shared(("bitcast", value, target), (value,), emit)
 
 
+@lru_cache
 def _list(number: int) -> ArrayAttr[IntegerAttr]:
     return ArrayAttr([IntegerAttr(number, i64)])
 
@@ -123,12 +117,8 @@ def interleaved(lowering: Lowering, parts: Sequence[SSAValue]) -> SSAValue:
 def _shuffled(lowering: Lowering, a: SSAValue, b: SSAValue, numbers: Sequence[int]) -> SSAValue:
     """The elements with these numbers, which count on from `a` to `b`."""
     element = cast("VectorType[Attribute]", a.type).element_type
-    operation = ShuffleOp.build(
-        operands=[a, b],
-        result_types=[vector_of((len(numbers),), element)],
-        properties={"mask": numbers_attribute(tuple(numbers))},
-    )
-    return lowering.emit(operation).results[0]
+    types, mask = (vector_of((len(numbers),), element),), numbers_attribute(tuple(numbers))
+    return lowering.emit(made(ShuffleOp, (a, b), types, {"mask": mask})).results[0]
 
 
 def with_piece(lowering: Lowering, fragment: Fragment, piece: int) -> Fragment:

@@ -10,6 +10,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.layouts.intel import WORD
@@ -235,7 +236,8 @@ def _sizes(operation: Operation, maps: Maps) -> list[int]:
 
 def _multiply(lowering: Lowering, a: SSAValue, b: SSAValue) -> SSAValue:
     is_integer = isinstance(a.type, IntegerType | IndexType)
-    return lowering.emit((arith.MuliOp if is_integer else arith.MulfOp)(a, b)).result
+    kind = arith.MuliOp if is_integer else arith.MulfOp
+    return lowering.emit(made(kind, (a, b), (a.type,))).result
 
 
 RULES: dict[str, Rule] = {ContractionOp.name: _contract}

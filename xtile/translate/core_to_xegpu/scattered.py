@@ -15,6 +15,7 @@ from xdsl.dialects import scf, vector
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.memref import access
@@ -126,7 +127,7 @@ def load(
     carried = carried_type(element)
 
     def load_element(indices: list[SSAValue], _old: SSAValue | None) -> SSAValue:
-        operation = access.LoadOp.build(operands=[source.memory, indices], result_types=[carried])
+        operation = made(access.LoadOp, (source.memory, *indices), (carried,))
         return lowering.emit(operation).results[0]
 
     return _for_each(lowering, source, layout, carried, load_element, None)
@@ -137,7 +138,7 @@ def store(lowering: Lowering, target: MemoryBlock | Line, fragment: Fragment) ->
 
     def store_element(indices: list[SSAValue], value: SSAValue | None) -> None:
         assert value is not None
-        lowering.emit(access.StoreOp.build(operands=[value, target.memory, indices]))
+        lowering.emit(made(access.StoreOp, (value, target.memory, *indices), ()))
 
     _for_each(lowering, target, fragment.layout, None, store_element, fragment)
 

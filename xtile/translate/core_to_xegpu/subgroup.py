@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.construction import made
 from xtile.dialects.core.attributes import ScanKind
 from xtile.dialects.core.subgroup import SubgroupScanOp
 from xtile.dialects.gpu.attributes import ShuffleModeAttr
@@ -50,11 +51,8 @@ def _shuffle(lowering: Lowering, value: SSAValue, offset: SSAValue, mode: Shuffl
     if isinstance(type_, IndexType):
         value = lowering.emit(arith.IndexCastOp(value, i64)).result
     width = lowering.constant(lowering.subgroup_size, i32)
-    operation = ShuffleOp.create(
-        operands=[value, offset, width],
-        result_types=[value.type, i1],
-        properties={"mode": _MODES[mode]},
-    )
+    types = (value.type, i1)
+    operation = made(ShuffleOp, (value, offset, width), types, {"mode": _MODES[mode]})
     result = lowering.emit(operation).results[0]
     if isinstance(type_, IndexType):
         return lowering.emit(arith.IndexCastOp(result, type_)).result
@@ -89,7 +87,7 @@ def combiner(lowering: Lowering, kind: str, type_: Attribute) -> Combine:
     operation = integer if isinstance(type_, IntegerType | IndexType) else floating
 
     def combine(a: SSAValue, b: SSAValue) -> SSAValue:
-        return lowering.emit(operation(a, b)).results[0]
+        return lowering.emit(made(operation, (a, b), (a.type,))).results[0]
 
     return combine
 

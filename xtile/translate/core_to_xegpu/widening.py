@@ -19,6 +19,7 @@ from xdsl.utils.hints import isa
 
 from xtile.dialects.arith.assembly import ROUNDING_MODES
 from xtile.dialects.arith.casts import ExtFOp, ExtSIOp, TruncIOp
+from xtile.dialects.construction import made
 from xtile.dialects.number_attributes import SATURATE_ATTRIBUTE
 from xtile.dialects.upstream import value_type
 from xtile.translate.core_to_xegpu import bfloat16
@@ -61,7 +62,7 @@ def widened(
     if value.type == wide:
         return value
     kind = ExtFOp if isinstance(element_of(value), AnyFloat) else ExtSIOp
-    return lowering.emit(kind(value, cast("Any", wide))).result
+    return lowering.emit(made(kind, (value,), (wide,))).result
 
 
 def rounded(lowering: Lowering, value: SSAValue, type_: Attribute) -> SSAValue:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
 from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
@@ -157,4 +158,4 @@ def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index]) -
 
 def dpas(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
     """A product on the matrix unit, added to `c`."""
-    return lowering.emit(DpasOp.create(operands=[a, b, c], result_types=[c.type])).results[0]
+    return lowering.emit(made(DpasOp, (a, b, c), (c.type,))).results[0]

@@ -19,6 +19,7 @@ from xtile.dialects.cuda_tile.ops.control_flow import AssertOp as TileAssertOp
 from xtile.dialects.cuda_tile.ops.miscellaneous import AssumeOp as TileAssumeOp
 from xtile.dialects.cuda_tile.ops.miscellaneous import PrintTkoOp
 from xtile.dialects.cuda_tile.types import TensorViewType, TileType
+from xtile.dialects.shared_attributes import i64_attribute
 from xtile.dialects.vector.reductions import MultiDimReductionOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.rewrite.tile_emitter import shape_of
@@ -55,7 +56,7 @@ def _promise(predicate: Attribute) -> dict[str, Attribute]:
             return {"equal": DenseArrayBase.from_list(i64, sizes)} if sizes else {}
         case _:
             pass
-    return {name: IntegerAttr(n, i64) for name, n in numbers.items() if n is not None}
+    return {name: i64_attribute(n) for name, n in numbers.items() if n is not None}
 
 
 def _assert(operation: TileAssertOp, raising: Raising) -> None:

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
-    VectorType,
 )
 from xdsl.ir import Attribute, SSAValue
 
@@ -24,6 +23,7 @@ from xtile.dialects.cuda_tile.types import (
     TokenType,
     element_bits,
 )
+from xtile.dialects.shared_attributes import vector_of
 
 _HALF_BYTE = 4
 
@@ -36,7 +36,7 @@ def core_type(type_: Attribute) -> Attribute:
     """
     if isinstance(type_, TileType):
         element = element_of(type_)
-        return VectorType(element, type_.get_shape()) if type_.rank else element
+        return vector_of(type_.get_shape(), element) if type_.rank else element
     if isinstance(type_, TileView):
         return memref_of(type_.tensor_view)
     if isinstance(type_, TensorViewType):

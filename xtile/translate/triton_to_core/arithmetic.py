@@ -24,6 +24,7 @@ from xdsl.irdl import IRDLOperation
 
 from xtile.dialects.arith.casts import TruncFOp
 from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.construction import made
 from xtile.dialects.core.pointers import PointerCastOp
 from xtile.dialects.core.pointers import PointerType as CorePointerType
 from xtile.dialects.number_attributes import (
@@ -50,14 +51,10 @@ def copied(operation: Operation, raising: Raising) -> None:
     attributes = {
         name: value for name, value in operation.attributes.items() if name in NUMBER_ATTRIBUTES
     }
-    made = kind.create(
-        operands=raising.values(operation.operands),
-        result_types=raising.types(operation.results),
-        properties={name: _of_vectors(each) for name, each in operation.properties.items()},
-        attributes=attributes,
-    )
-    raising.emit(made)
-    for was, becomes in zip(operation.results, made.results, strict=True):
+    properties = {name: _of_vectors(each) for name, each in operation.properties.items()}
+    operands, types = raising.values(operation.operands), raising.types(operation.results)
+    new = raising.emit(made(kind, operands, types, properties, attributes))
+    for was, becomes in zip(operation.results, new.results, strict=True):
         raising.define(was, raising.promised(becomes, operation.attributes))
 
 

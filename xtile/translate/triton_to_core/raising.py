@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     NoneAttr,
     StridedLayoutAttr,
-    VectorType,
     i1,
     i64,
 )
@@ -29,6 +28,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.assumptions import AssumeOp
 from xtile.dialects.core.pointers import PointerType as CorePointerType
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.triton.operation import as_tensor
 from xtile.dialects.triton.tt.types import PointerType, TensorDescType
 from xtile.dialects.vector.reductions import MultiDimReductionOp
@@ -49,7 +49,7 @@ def core_type(type_: Attribute) -> Attribute:
     tensor = as_tensor(type_)
     if tensor is not None:
         element, shape = core_type(tensor.element_type), tensor.get_shape()
-        return VectorType(element, shape) if shape else element
+        return vector_of(shape, element) if shape else element
     if isinstance(type_, PointerType):
         if type_.is_block:
             raise ValueError(f"{type_} cannot be an argument of a function of the core form")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import MemRefType, i1, i64
-from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from xtile.dialects.construction import VALUE_CLASSES
 from xtile.rewrite.descriptors import Descriptor, DescriptorLowering, Group
 from xtile.rewrite.folding import INDEX_WIDTH, wrap
 from xtile.rewrite.indices import Index, IndexOperation
@@ -31,9 +32,6 @@ from xtile.translate.xegpu_to_spirv.types import (
 
 if TYPE_CHECKING:
     from xtile.translate.xegpu_to_spirv.lowering import Lowering
-
-_VALUES = frozenset[type]({OpResult, BlockArgument})
-"""The classes of values; `isinstance` takes long for these."""
 
 _INDEX_OPERATIONS = {
     IndexOperation.ADD: "IAdd",
@@ -187,7 +185,7 @@ class Lowering(BlockBuilder, DescriptorLowering):
     def define(self, old: SSAValue, new: Any) -> None:
         self._values[old] = new
         name = old.name_hint
-        if name is None or type(new) not in _VALUES or new.name_hint is not None:
+        if name is None or type(new) not in VALUE_CLASSES or new.name_hint is not None:
             return
         if block_of(new) is not self.declarations:
             give_name(new, name)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType, VectorType, f32, i32
+from xdsl.dialects.builtin import IntegerType, f32, i32
 from xdsl.ir import Attribute
 
+from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.xegpu.operation import shape_of, shape_text
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.layouts.intel import (
@@ -67,7 +68,7 @@ class Product:
     @property
     def sum_types(self) -> tuple[Attribute, ...]:
         """The types of the pieces of a lane's part of C or D: its column."""
-        return piece_types(VectorType(self.sum, [self.rows]))
+        return piece_types(vector_of((self.rows,), self.sum))
 
     @property
     def sum_type(self) -> Attribute:
