@@ -79,4 +79,8 @@ def translate_module(
     result = with_device_code_rebuilt(module, lowering)
     result.attributes["gpu.container_module"] = UnitAttr()
     remove_dead_code(result)
+    if any(operation.name == "xegpu.dpas" for operation in walk(result)):
+        from xtile.translate.core_to_xegpu.late_loads import delay_loads
+
+        delay_loads(result)
     return result

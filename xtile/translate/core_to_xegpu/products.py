@@ -160,14 +160,15 @@ def _on_matrix_unit(
     accumulator: Fragment,
 ) -> Fragment:
     rows, columns = operands(lowering, unit, left, right)
-    result: list[SSAValue] = []
-    for column, sums in zip(columns, accumulator.blocks, strict=True):
-        for row, total in enumerate(sums):
-            for k, parts in enumerate(rows):
+    result = [total for sums in accumulator.blocks for total in sums]
+    for k, parts in enumerate(rows):
+        number = 0
+        for column, sums in zip(columns, accumulator.blocks, strict=True):
+            for row in range(len(sums)):
                 a = as_operand(lowering, parts[row], element)
                 b = as_operand(lowering, column[k], element)
-                total = xegpu.dpas(lowering, a, b, total)
-            result.append(total)
+                result[number] = xegpu.dpas(lowering, a, b, result[number])
+                number += 1
     return of_values(accumulator.layout, result)
 
 
