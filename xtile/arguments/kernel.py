@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import IndexType, ModuleOp, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.arguments.errors import ArgumentError, describe_type
@@ -19,6 +19,7 @@ from xtile.dialects.core.arguments import is_noalias
 from xtile.dialects.core.launch_checks import check_words
 from xtile.dialects.core.signature import SIGNATURE_ATTRIBUTE, source_signature
 from xtile.dialects.reading import parse, verify
+from xtile.dialects.shared_attributes import INDEX
 from xtile.dialects.tensorlang.ops.function import FuncOp
 from xtile.dialects.tensorlang.types import GroupType, MemrefType
 from xtile.semantics.language import language_of
@@ -37,15 +38,28 @@ def signature_of(function: Operation) -> Signature:
         ArgumentError: The source's parameters are of a language that is not known, or the kernel is
             SPIR-V and does not say what they are.
     """
-    name, written = name_of(function), written_parameters(function)
+    parameters, written = source_parameters_of(function), written_parameters(function)
     source, checks = source_signature(function), tuple(map(check_of, check_words(function)))
+    if source is not None:
+        from xtile.arguments.source_arguments import written_in_source
+
+        written = written_in_source(source, written)
+    return Signature(name_of(function), parameters, written, checks)
+
+
+def source_parameters_of(function: Operation) -> tuple[Parameter, ...]:
+    """The parameters of a function; of a kernel that says what it was in its source, those.
+
+    Raises:
+        ArgumentError: As for `signature_of`.
+    """
+    source = source_signature(function)
     if source is None:
-        return Signature(name, tuple(parameters_of(function)), written, checks)
-    from xtile.arguments.source_arguments import parameters_in_source, written_in_source
+        return tuple(parameters_of(function))
+    from xtile.arguments.source_arguments import parameters_in_source
 
     relies_on = list(map(is_noalias, _values_of(function)))
-    parameters = tuple(parameters_in_source(name, source, relies_on=relies_on))
-    return Signature(name, parameters, written_in_source(source, written), checks)
+    return tuple(parameters_in_source(name_of(function), source, relies_on=relies_on))
 
 
 def find_function(
@@ -258,7 +272,7 @@ def parameters_of(function: Operation) -> list[Parameter]:
             name,
             value.type,
             _promises(function, index),
-            may_be_address=scalar_type_of(value.type) in (i64, IndexType())
+            may_be_address=scalar_type_of(value.type) in (i64, INDEX)
             and not isinstance(function, FuncOp),
             is_noalias=_is_noalias(function, value),
         )

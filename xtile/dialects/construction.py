@@ -79,8 +79,8 @@ def made(
     operation = kind.__new__(kind)
     given, others = dict(properties or {}), dict(attributes or {})
     fill(operation, operands, result_types, given, others, successors, regions)
-    if isinstance(operation, IRDLOperation) and kind.__post_init__ is IRDLOperation.__post_init__:
-        _add_defaults(operation)
+    if kind.__post_init__ is IRDLOperation.__post_init__:
+        _add_defaults(cast("IRDLOperation", operation))
     else:
         operation.__post_init__()
     return operation

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     NoneAttr,
+    StringAttr,
     VectorType,
     i32,
     i64,
@@ -37,6 +38,18 @@ FALSE = _TRUTH[False]
 def vector_of(shape: tuple[int, ...], element: Attribute) -> VectorType[Attribute]:
     """`vector<8x16xf32>`."""
     return VectorType(element, shape)
+
+
+@lru_cache(_KEPT)
+def string_attribute(text: str) -> StringAttr:
+    """`"f32"`."""
+    return StringAttr(text)
+
+
+@lru_cache(_KEPT)
+def integer_type(width: int) -> IntegerType:
+    """`i32`."""
+    return IntegerType(width)
 
 
 @lru_cache(_KEPT)

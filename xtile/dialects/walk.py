@@ -38,6 +38,7 @@ def operations_by_name(root: Operation) -> Mapping[str, Sequence[Operation]]:
 
 
 def _collect(operation: Operation, found: list[Operation]) -> None:
+    # The property of each operation that is next takes longer than all the rest.
     found.append(operation)
     for region in operation.regions:
         for block in region.blocks:
@@ -47,7 +48,7 @@ def _collect(operation: Operation, found: list[Operation]) -> None:
                     _collect(inner, found)
                 else:
                     found.append(inner)
-                inner = inner.next_op
+                inner = inner._next_op  # pyright: ignore[reportPrivateUsage]
 
 
 def types_in(root: Operation) -> Collection[Attribute]:

@@ -22,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.memref import DimOp, SubviewOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.core.attributes import ComplexPart
 from xtile.dialects.core.complex_parts import ComplexPartOp
 from xtile.dialects.memref.access import LoadOp, StoreOp
@@ -62,9 +63,10 @@ class Emitter(ArithBuilder):
 
         def emit() -> SSAValue:
             if isinstance(type, AnyFloat):
-                return self.emit(arith.ConstantOp(FloatAttr(number, type))).result
-            attribute = IntegerAttr(int(number), cast("IndexType", type))
-            return self.emit(arith.ConstantOp(attribute)).result
+                value = FloatAttr(number, type)
+            else:
+                value = IntegerAttr(int(number), cast("IndexType", type))
+            return self.emit(made(arith.ConstantOp, (), (type,), {"value": value})).result
 
         if isinstance(type, IndexType):
             return self.index(int(number))

@@ -13,7 +13,7 @@ from typing import cast
 
 from typing_extensions import override
 from xdsl.dialects.builtin import IntegerAttr, IntegerType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xtile.rewrite.indices import Index
 
@@ -138,9 +138,9 @@ class Facts:
         return self._signs[value]
 
     def _find_divisor(self, value: SSAValue) -> int:
-        operation = value.owner
-        if not isinstance(operation, Operation):
+        if not isinstance(value, OpResult):
             return 1
+        operation = value.op
         constant = self.constant(value)
         if constant is not None:
             return abs(constant)
@@ -158,9 +158,9 @@ class Facts:
         return 1 if combine is None else combine([self.divisor(x) for x in operation.operands])
 
     def _find_sign(self, value: SSAValue) -> bool:
-        operation = value.owner
-        if not isinstance(operation, Operation):
+        if not isinstance(value, OpResult):
             return False
+        operation = value.op
         constant = self.constant(value)
         if constant is not None:
             return constant >= 0
@@ -216,10 +216,10 @@ _DIVISORS: dict[str, Callable[[list[int]], int]] = {
 
 def constant_of(value: SSAValue) -> int | None:
     """The number that an integer constant is, or None."""
-    operation = value.owner
-    if not isinstance(operation, Operation) or operation.name != "arith.constant":
+    # Nearly all values are results, which is found out sooner of them than of their owners.
+    if not isinstance(value, OpResult) or value.op.name != "arith.constant":
         return None
-    attribute = operation.properties.get("value")
+    attribute = value.op.properties.get("value")
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
     return None

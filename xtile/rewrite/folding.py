@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xtile.dialects.number_attributes import says_how_to_round
 
@@ -120,14 +120,13 @@ _CASTS = frozenset({"arith.index_cast", "arith.extsi", "arith.trunci"})
 
 def constant_number(value: SSAValue) -> Number | None:
     """The number that a scalar constant is; None for anything else."""
-    owner = value.owner
-    if not isinstance(owner, arith.ConstantOp):
+    if not isinstance(value, OpResult) or value.op.name != arith.ConstantOp.name:
         return None
-    attribute = owner.value
+    attribute = value.op.properties.get("value")
     if isinstance(attribute, IntegerAttr):
         return cast("IntegerAttr[IntegerType]", attribute).value.data
     if isinstance(attribute, FloatAttr):
-        return attribute.value.data
+        return cast("FloatAttr[AnyFloat]", attribute).value.data
     return None
 
 

@@ -204,11 +204,11 @@ class ArithBuilder(Rebuilder, IndexArithmetic):
         true_block, false_block = Block(), Block()
         with self.at_end_of(true_block):
             values = if_true()
-            self.emit(scf.YieldOp(*values))
+            self.emit(made(scf.YieldOp, values, ()))
         with self.at_end_of(false_block):
-            self.emit(scf.YieldOp(*if_false()))
-        regions = Region(true_block), Region(false_block)
-        return self.emit(scf.IfOp(condition, [value.type for value in values], *regions)).results
+            self.emit(made(scf.YieldOp, if_false(), ()))
+        regions, types = (Region(true_block), Region(false_block)), [each.type for each in values]
+        return self.emit(made(scf.IfOp, (condition,), types, regions=regions)).results
 
 
 ARITH_OPERATIONS: dict[IndexOperation, type[Any]] = {

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from typing_extensions import override
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
@@ -420,8 +420,7 @@ class TypedRebuilder(Rebuilder):
 
 def block_of(value: SSAValue) -> Block:
     """The block that defines a value."""
-    owner = value.owner
-    if isinstance(owner, Block):
-        return owner
-    assert owner.parent is not None
-    return owner.parent
+    if isinstance(value, OpResult):
+        assert value.op.parent is not None
+        return value.op.parent
+    return cast("BlockArgument", value).block

@@ -107,11 +107,13 @@ class TileEmitter(Emitter):
         vector = as_vector(type)
         if vector is None:
             return super().constant(number, type)
-        value = float(number) if isinstance(vector.element_type, AnyFloat) else int(number)
-        dense = cast(Any, DenseIntOrFPElementsAttr).from_list(vector, [value])
-        return self.shared(
-            ("constant", repr(number), type), (), lambda: self.emit(arith.ConstantOp(dense)).result
-        )
+
+        def emit() -> SSAValue:
+            value = float(number) if isinstance(vector.element_type, AnyFloat) else int(number)
+            dense = cast(Any, DenseIntOrFPElementsAttr).from_list(vector, [value])
+            return self.emit(made(arith.ConstantOp, (), (type,), {"value": dense})).result
+
+        return self.shared(("constant", repr(number), type), (), emit)
 
     def poison(self, type_: Attribute) -> SSAValue:
         """A value of which nothing is specified."""

@@ -172,10 +172,12 @@ def _name(kernel: Operation) -> str:
 
 def parameter_types(module: ModuleOp) -> dict[str, tuple[Attribute, ...]]:
     """For each kernel of a module the types of the parameters in its source."""
-    from xtile.arguments.kernel import signature_of
+    from xtile.arguments.kernel import source_parameters_of
 
-    signatures = map(signature_of, _kernels(module))
-    return {each.name: tuple(own.type for own in each.parameters) for each in signatures}
+    return {
+        _name(kernel): tuple(parameter.type for parameter in source_parameters_of(kernel))
+        for kernel in _kernels(module)
+    }
 
 
 def _block_size(kernel: Operation) -> tuple[int, int, int] | None:

@@ -10,7 +10,7 @@ numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, VectorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -47,7 +47,7 @@ def most_alive(body: Region) -> int:
     lanes, and take no location. Constants take none either.
     """
     sizes = _sizes(body)
-    steps = {block: [_step(operation, sizes) for operation in block.ops] for block in body.blocks}
+    steps = {block: [_step(each, sizes) for each in block.ops] for block in body.blocks}
     ends = _alive_at_ends(steps)
     most = 0
     for block, own in steps.items():
@@ -67,26 +67,29 @@ def most_alive(body: Region) -> int:
     return most
 
 
-_Step = tuple[list[SSAValue], list[SSAValue]]
+_Value: TypeAlias = int
+"""The identity of a value: hashing values takes longer."""
+
+_Step: TypeAlias = tuple[list[_Value], list[_Value]]
 """The values that an operation makes, and those that it uses, of those that count."""
 
 
-def _step(operation: Operation, sizes: Mapping[SSAValue, int]) -> _Step:
-    made: list[SSAValue] = [result for result in operation.results if result in sizes]
-    return made, [operand for operand in operation.operands if operand in sizes]
+def _step(operation: Operation, sizes: Mapping[_Value, int]) -> _Step:
+    made, used = map(id, operation.results), map(id, operation.operands)
+    return [each for each in made if each in sizes], [each for each in used if each in sizes]
 
 
-def _sizes(body: Region) -> dict[SSAValue, int]:
+def _sizes(body: Region) -> dict[_Value, int]:
     """The bytes of each value that counts."""
-    of_types: dict[Attribute, int] = {}
-    sizes: dict[SSAValue, int] = {}
+    of_types: dict[int, int] = {}
+    sizes: dict[_Value, int] = {}
     for value in _values(body):
         type_ = value.type
-        size = of_types.get(type_)
+        size = of_types.get(id(type_))
         if size is None:
-            size = of_types[type_] = _size(type_)
+            size = of_types[id(type_)] = _size(type_)
         if size:
-            sizes[value] = size
+            sizes[id(value)] = size
     return sizes
 
 
@@ -98,25 +101,25 @@ def _values(body: Region) -> Iterator[SSAValue]:
             yield from operation.results
 
 
-def _alive_at_ends(steps: Mapping[Block, Sequence[_Step]]) -> dict[Block, set[SSAValue]]:
+def _alive_at_ends(steps: Mapping[Block, Sequence[_Step]]) -> dict[Block, set[_Value]]:
     """Which of some values are needed after each block.
 
     This goes over the blocks until nothing changes.
     """
     blocks = list(steps)
     made = {
-        block: {*block.args, *(value for results, _ in own for value in results)}
+        block: {*map(id, block.args), *(value for results, _ in own for value in results)}
         for block, own in steps.items()
     }
     used = {block: {value for _, each in own for value in each} for block, own in steps.items()}
-    starts: dict[Block, set[SSAValue]] = {block: set() for block in blocks}
+    starts: dict[Block, set[_Value]] = {block: set() for block in blocks}
     ends = dict(starts)
     is_changing = True
     while is_changing:
         is_changing = False
         for block in reversed(blocks):
             following = () if block.last_op is None else tuple(block.last_op.successors)
-            ends[block] = set[SSAValue]().union(*(starts[other] for other in following))
+            ends[block] = set[_Value]().union(*(starts[other] for other in following))
             # In a block a value is made before it is used.
             start = (ends[block] | used[block]) - made[block]
             is_changing = is_changing or start != starts[block]

@@ -8,7 +8,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from xtile.dialects.shared_attributes import i64_attribute
+from xtile.dialects.shared_attributes import i64_attribute, string_attribute
 
 CHECKS_ATTRIBUTE = "core.launch_checks"
 """The attribute of a kernel that lists what it relies on and only a launch can tell.
@@ -32,7 +32,7 @@ def checks_attribute(words: Iterable[Any]) -> ArrayAttr[Attribute]:
 def _attribute(words: Any) -> Attribute:
     if isinstance(words, list):
         return ArrayAttr([_attribute(each) for each in cast("list[Any]", words)])
-    return StringAttr(words) if isinstance(words, str) else i64_attribute(words)
+    return string_attribute(words) if isinstance(words, str) else i64_attribute(words)
 
 
 def check_words(function: Operation, name: str = CHECKS_ATTRIBUTE) -> list[Any]:

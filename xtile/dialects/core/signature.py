@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from itertools import chain
 from typing import cast
 
@@ -24,6 +25,7 @@ from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.hints import isa
 
 from xtile.dialects.core.arguments import is_noalias
+from xtile.dialects.shared_attributes import string_attribute
 from xtile.text.mlir_attribute_printer import attribute_text
 from xtile.text.value_names import unique_names
 
@@ -62,6 +64,9 @@ class Role(Enum):
     STRIDES = "strides"
     COUNT = "count"
 
+
+_SIGNATURES_KEPT = 64
+"""How many signatures stay read: passes hand the attribute on, and each asks what it says."""
 
 _OF_A_MODE = frozenset({Role.SIZE, Role.STRIDE, Role.SIZES, Role.STRIDES})
 _POINTERS = frozenset({Role.POINTER, Role.POINTERS, Role.SIZES, Role.STRIDES})
@@ -117,9 +122,9 @@ class SourceParameter:
     def attribute(self) -> DictionaryAttr:
         """The parameter as an attribute."""
         words: dict[str, Attribute] = {
-            "becomes": ArrayAttr(StringAttr(str(piece)) for piece in self.becomes),
-            "name": StringAttr(self.name),
-            "type": StringAttr(self.type),
+            "becomes": ArrayAttr(string_attribute(str(piece)) for piece in self.becomes),
+            "name": string_attribute(self.name),
+            "type": string_attribute(self.type),
         }
         if self.attributes:
             words["attributes"] = DictionaryAttr(self.attributes)
@@ -223,6 +228,11 @@ def source_signature(function: Operation) -> KernelSignature | None:
     attribute = function.attributes.get(SIGNATURE_ATTRIBUTE)
     if attribute is None:
         return None
+    return _read(attribute)
+
+
+@lru_cache(_SIGNATURES_KEPT)
+def _read(attribute: Attribute) -> KernelSignature:
     words = _words(attribute)
     language, parameters = _text(words["language"], "language"), words["parameters"]
     if not isinstance(parameters, ArrayAttr):

@@ -54,7 +54,7 @@ class Emitter:
         self._sizes: dict[int, int] = {}
         self._has_names = has_names
         self._has_any_vectors = has_any_vectors
-        # Values, blocks and types are looked up by identity, because hashing them is slow.
+        # Values, blocks, types and arguments are looked up by identity: hashing them is slow.
         self._ids: dict[int, int] = {}
         self._undefined: dict[int, Operation] = {}
         self._types: dict[Attribute, int] = {}
@@ -62,7 +62,7 @@ class Emitter:
         # As long as a thing lives, nothing else has its identity.
         self._kept: list[object] = []
         self._functions: dict[str, int] = {}
-        self._templates: dict[tuple[type[Instruction], ArgumentsAttr], list[Word]] = {}
+        self._templates: dict[tuple[type[Instruction], int], list[Word]] = {}
         self._used: set[tuple[type[Instruction], int]] = set()
         self._strings: dict[str, list[int]] = {}
 
@@ -243,10 +243,11 @@ class Emitter:
         assert isinstance(attribute, ArgumentsAttr)
         if instruction.literal_type is not None:
             return self._resolve(instruction, attribute).words
-        key = (type(instruction), attribute)
+        key = (type(instruction), id(attribute))
         found = self._templates.get(key)
         if found is None:
             found = self._templates[key] = self._resolve(instruction, attribute).words
+            self._kept.append(attribute)
         return found
 
     def _resolve(self, instruction: Instruction, attribute: ArgumentsAttr) -> Resolved:

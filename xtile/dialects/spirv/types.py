@@ -15,6 +15,7 @@ arrays, structures and cooperative matrices is that of MLIR's own dialect `spirv
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from typing_extensions import override
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
@@ -23,6 +24,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from xtile.dialects.shared_attributes import string_attribute
 from xtile.dialects.spirv.arguments import Argument, ArgumentsAttr, parse_argument, print_arguments
 
 
@@ -38,6 +40,10 @@ class IdType(ParametrizedAttribute, TypeAttribute):
     """The type of results that have none in SPIR-V, such as those of `OpString`: `!spirv.id`."""
 
     name = "spirv.id"
+
+
+_POINTERS_KEPT = 1024
+"""How many types of pointers are kept to be used again."""
 
 
 @irdl_attr_definition
@@ -77,6 +83,12 @@ class PointerType(ParametrizedAttribute, TypeAttribute):
             printer.print_attribute(self.pointee)
             printer.print_string(f", {self.storage_class.data}")
             _print_identity(printer, self.identity)
+
+
+@lru_cache(_POINTERS_KEPT)
+def pointer_type(pointee: Attribute, storage_class: str) -> PointerType:
+    """`!spirv.ptr<f32, CrossWorkgroup>`, made once: kernels point to few types."""
+    return PointerType(pointee, storage_class)
 
 
 @irdl_attr_definition
@@ -242,17 +254,23 @@ TYPES: list[type[TypeAttribute]] = [
 """Every type of the dialect."""
 
 
+_SAME = IntAttr(0)
+"""The identity of types of which there are no two that differ in it only."""
+
+
 def _integer(value: int | IntAttr) -> IntAttr:
+    if value == 0:
+        return _SAME
     return IntAttr(value) if isinstance(value, int) else value
 
 
 def _text(value: str | StringAttr) -> StringAttr:
-    return StringAttr(value) if isinstance(value, str) else value
+    return string_attribute(value) if isinstance(value, str) else value
 
 
 def _parse_identity(parser: AttrParser) -> IntAttr:
     if parser.parse_optional_punctuation(",") is None:
-        return IntAttr(0)
+        return _SAME
     parser.parse_keyword("identity")
     parser.parse_punctuation("=")
     return IntAttr(parser.parse_integer(allow_boolean=False, allow_negative=False))

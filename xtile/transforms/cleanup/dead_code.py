@@ -19,7 +19,8 @@ def remove_dead_code(operation: Operation) -> None:
 def _clean_block(block: Block) -> None:
     for operation in reversed(list(block.ops)):
         results = operation.results
-        if results and not any(result.uses for result in results) and _is_removable(operation):
+        used = [result for result in results if result.first_use is not None]
+        if results and not used and _is_removable(operation):
             operation.detach()
             operation.erase()
         elif operation.regions:

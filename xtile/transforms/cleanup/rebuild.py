@@ -76,11 +76,11 @@ def _key(operation: Operation, operands: list[SSAValue]) -> Any:
 def _copy(operation: Operation, cleaner: Cleaner) -> None:
     operands = cleaner.values(operation.operands)
     folded = fold(operation, operands)
-    if isinstance(folded, SSAValue):
-        cleaner.define(operation.results[0], folded)
-        return
     if folded is not None:
-        _define_constant(operation, folded, cleaner)
+        if isinstance(folded, SSAValue):
+            cleaner.define(operation.results[0], folded)
+        else:
+            _define_constant(operation, folded, cleaner)
         return
     if not is_pure(operation):
         _define(operation, _emit(operation, operands, cleaner), cleaner)

@@ -166,7 +166,7 @@ class Emitter(Lowering):
         with self.at_end_of(block):
             yield
             self.emit(made(scf.YieldOp, (), ()))
-        self.emit(scf.IfOp(condition, [], Region([block])))
+        self.emit(made(scf.IfOp, (condition,), (), regions=(Region([block]), Region())))
 
     def either(
         self,
@@ -185,7 +185,7 @@ class Emitter(Lowering):
                 emit()
                 self.emit(made(scf.YieldOp, (), ()))
             regions.append(Region([block]))
-        self.emit(scf.IfOp(condition, [], regions[0], regions[1]))
+        self.emit(made(scf.IfOp, (condition,), (), regions=regions))
 
     @contextmanager
     def assuming(self, conditions: Iterable[SSAValue]) -> Generator[None]:

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
+from xtile.dialects.construction import made
 from xtile.dialects.cuda_tile.ops.core import CatOp, ConstantOp, ExtractOp, PermuteOp
 from xtile.dialects.cuda_tile.ops.parts import InsertOp
 from xtile.dialects.shapes import as_vector
@@ -35,7 +36,10 @@ def _constant(operation: ConstantOp, raising: Raising) -> None:
         attribute = FloatAttr(cast("float", value.get_values()[0]), type_)
     else:
         attribute = IntegerAttr(cast("int", value.get_values()[0]), cast(Any, type_))
-    raising.define(operation.result, raising.emit(arith.ConstantOp(attribute)).result)
+    raising.define(
+        operation.result,
+        raising.emit(made(arith.ConstantOp, (), (type_,), {"value": attribute})).result,
+    )
 
 
 def _iota(operation: Operation, raising: Raising) -> None:

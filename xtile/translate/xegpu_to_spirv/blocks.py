@@ -142,9 +142,10 @@ class BlockBuilder(Rebuilder, IndexArithmetic):
 
     def once(self, key: Hashable, declare: Callable[[], ResultT]) -> ResultT:
         """What `declare` makes for the module, once for each key."""
-        if key not in self._declared:
-            self._declared[key] = declare()
-        return self._declared[key]
+        known = self._declared.get(key)
+        if known is None:
+            known = self._declared[key] = declare()
+        return known
 
     # --- emitters ---
 

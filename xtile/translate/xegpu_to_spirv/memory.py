@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xtile.dialects.core.arguments import ALIGNMENT_ATTRIBUTE
 from xtile.dialects.spirv import PointerType
+from xtile.dialects.spirv.types import pointer_type
 from xtile.rewrite.descriptors import Descriptor, Group
 from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule
@@ -83,7 +84,8 @@ def bitcast_pointer(lowering: Lowering, pointer: SSAValue, pointee: Attribute) -
         source = owner.operands[0]
         if cast(PointerType, source.type).pointee == pointee:
             return source
-    return lowering.shared_compute("Bitcast", PointerType(pointee, old.storage_class), pointer)
+    type_ = pointer_type(pointee, old.storage_class.data)
+    return lowering.shared_compute("Bitcast", type_, pointer)
 
 
 def _access(type_: Attribute, alignment: int) -> tuple[str | int, ...]:

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xtile.dialects.core.pointers import PointerAddOp, pointer_of
 from xtile.dialects.core.views import ViewOp
 from xtile.dialects.spirv import PointerType
+from xtile.dialects.spirv.types import pointer_type
 from xtile.rewrite.descriptors import Descriptor
 from xtile.rewrite.memref_layouts import number_lists
 from xtile.rewrite.rebuilder import Rule
@@ -48,7 +49,7 @@ def _view(operation: ViewOp, lowering: Lowering) -> None:
     numbers = lowering.numbers(operation.operands[1:])
     (offset,), sizes, strides = number_lists(operation, numbers, "offsets", "sizes", "strides")
     address = lowering.value(operation.pointer)
-    location = PointerType(memory_type(element), storage_class_of(type_.memory_space))
+    location = pointer_type(memory_type(element), storage_class_of(type_.memory_space))
     alignment = natural_alignment(element)
     pointer = _pointer_at(lowering, address, location)
     lowering.define(

@@ -125,7 +125,7 @@ def bit_width(type_: Attribute) -> int:
         return bit_width(type_.element_type) * prod(type_.get_shape())
     if type(type_) is IntegerType:
         return type_.width.data
-    return 64 if isinstance(type_, IndexType) else cast(Any, type_).bitwidth
+    return 64 if type(type_) is IndexType else cast(Any, type_).bitwidth
 
 
 def size_in_bytes(type_: Attribute) -> int:

@@ -12,7 +12,7 @@ from typing import Self, cast
 from typing_extensions import override
 from xdsl.ir import Attribute, SSAValue
 
-from xtile.dialects.spirv import PointerType
+from xtile.dialects.spirv.types import pointer_type
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr, MemorySpace
 from xtile.dialects.xegpu.operation import tensor_desc
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp, UpdateNdOffsetOp
@@ -132,7 +132,7 @@ def pointer_from_address(
     lowering: Lowering, address: SSAValue, element: Attribute, space: MemorySpace
 ) -> SSAValue:
     """Points to the elements at an address, which is an integer."""
-    type_ = PointerType(memory_type(element), STORAGE_CLASSES[space])
+    type_ = pointer_type(memory_type(element), STORAGE_CLASSES[space])
     return lowering.shared_compute("ConvertUToPtr", type_, address)
 
 

@@ -62,14 +62,15 @@ def surface_of(lowering: Lowering, access: BlockAccess, less: int = 0) -> Surfac
     def extent(number: Index, unit: int) -> SSAValue:
         return _word(lowering, lowering.add(lowering.multiply(number, unit), -less))
 
-    return Surface(
-        bitcast_pointer(lowering, _uniform_pointer(lowering, descriptor, 0), i8),
-        extent(width, size),
-        extent(height, 1),
-        extent(pitch, size),
-        _word(lowering, column),
-        _word(lowering, row),
-    )
+    def region() -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
+        base = bitcast_pointer(lowering, _uniform_pointer(lowering, descriptor, 0), i8)
+        return base, extent(width, size), extent(height, 1), extent(pitch, size)
+
+    # Most accesses of a region differ in where they begin only.
+    told = descriptor.pointer, descriptor.start, height, width, pitch
+    values = [each for each in told if not isinstance(each, int)]
+    known = lowering.shared(("region", *told, size, less), values, region)
+    return Surface(*known, _word(lowering, column), _word(lowering, row))
 
 
 def row_pointer(lowering: Lowering, access: BlockAccess) -> SSAValue:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.dialects.builtin import BFloat16Type, IntegerType, Signedness, bf16, f16, f32, i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xtile.dialects.shared_attributes import integer_type
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.rewrite.rebuilder import Rule
 from xtile.targets.lanes import LaneTarget
@@ -76,7 +78,7 @@ def _with_integers(
     """The parts with the bits of A in integers, unless it is of f32."""
     left, right, before = parts
     if product.factor != f32:
-        (left,) = as_words(lowering, [left], IntegerType(bit_width(product.left_word)))
+        (left,) = as_words(lowering, [left], integer_type(bit_width(product.left_word)))
     return left, right, before
 
 
@@ -123,7 +125,12 @@ def to_tf32(lowering: Lowering, value: SSAValue) -> SSAValue:
 
 def _unit_type(product: Product) -> str:
     """What the matrix unit calls a product's factors: it rounds those of f32 to tf32."""
-    return "tf32" if product.factor == f32 else str(product.factor)
+    return "tf32" if product.factor == f32 else _text(product.factor)
+
+
+@cache
+def _text(type_: Attribute) -> str:
+    return str(type_)
 
 
 def _misfit(product: Product, target: LaneTarget) -> str | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import IntegerType, f32, i32
+from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import Attribute
 
-from xtile.dialects.shared_attributes import vector_of
+from xtile.dialects.shared_attributes import integer_type, vector_of
 from xtile.dialects.xegpu.operation import shape_of, shape_text
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.layouts.intel import (
@@ -58,7 +58,7 @@ class Product:
         if self.factor == f32:
             return f32
         bits = SYSTOLIC_DEPTH * WORD // self.lanes
-        return register_type(self.factor) if bit_width(self.factor) == bits else IntegerType(bits)
+        return register_type(self.factor) if bit_width(self.factor) == bits else integer_type(bits)
 
     @property
     def right_word(self) -> Attribute:
