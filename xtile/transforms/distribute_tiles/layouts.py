@@ -24,6 +24,7 @@ from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
 from xtile.rewrite.contractions import factors_of
 from xtile.targets.target import Target
+from xtile.transforms.distribute_tiles.products_alone import is_product_alone
 
 Layout = LayoutAttr | SliceAttr
 
@@ -50,13 +51,18 @@ class Layouts:
         self.lanes = chip.subgroup_size
         self._anchor = _anchor(kernel)
         held = chip.registers * chip.register_size // (chip.vector_share * _BYTES)
-        most = min(-(-prod(self._anchor) // held), chip.most_work_items // chip.subgroup_size)
+        is_alone = is_product_alone(kernel, chip)
+        best = 2 * held if is_alone else held
+        most = min(-(-prod(self._anchor) // best), chip.most_work_items // chip.subgroup_size)
         whole = _reduced_alone(kernel)
         # Rows are dealt out one by one where nothing else can be.
         rows = 1 if whole and not _products(kernel) else min(_ROWS, self._anchor[0])
         given = subgroup_grid_of(kernel)
         if given is None or not self._fits(given, chip, held):
-            given = _grid(self._anchor, most, (rows, chip.subgroup_size), whole)
+            unit = rows, chip.subgroup_size
+            # A square needs the fewest numbers of its factors.
+            weights = (1, 1) if is_alone else unit
+            given = _grid(self._anchor, most, unit, whole, weights)
         self.grid = given
         self._of_values: dict[SSAValue, Layout] = {}
         self._spread(list(walk(kernel)))
@@ -206,7 +212,11 @@ def _part(size: int, count: int) -> tuple[int, int]:
 
 
 def _grid(
-    anchor: tuple[int, int], most: int, unit: tuple[int, int], whole: frozenset[int]
+    anchor: tuple[int, int],
+    most: int,
+    unit: tuple[int, int],
+    whole: frozenset[int],
+    weights: tuple[int, int],
 ) -> tuple[int, int]:
     """The subgroups along rows and columns, a power of two, each of which holds whole blocks.
 
@@ -215,16 +225,19 @@ def _grid(
         most: How many subgroups are enough.
         unit: The rows and columns of a block.
         whole: The dimensions that one subgroup has as a whole, so that it reduces them alone.
+        weights: How many rows, and columns, count as one where the longer side is halved.
     """
     grid = [1, 1]
     while prod(grid) < most:
-        blocks = [
-            size // (count * part) if i not in whole and size % (2 * count * part) == 0 else 0
-            for i, (size, count, part) in enumerate(zip(anchor, grid, unit, strict=True))
+        sides = [
+            size // (count * weight) if i not in whole and size % (2 * count * part) == 0 else 0
+            for i, (size, count, part, weight) in enumerate(
+                zip(anchor, grid, unit, weights, strict=True)
+            )
         ]
-        if max(blocks) < 2:
+        if not any(sides):
             break
-        grid[blocks.index(max(blocks))] *= 2
+        grid[sides.index(max(sides))] *= 2
     return grid[0], grid[1]
 
 
