@@ -9,7 +9,7 @@ import xtile
 from tests.seeds import fresh_generator
 from xtile.targets import find_target
 from xtile.text.diagnostics import Diagnostics
-from xtile.transforms.deepen_products import deepen_products
+from xtile.transforms.deepen_products import deepen_products, deepen_whole_steps
 
 SM_90 = find_target("sm_90")
 
@@ -139,3 +139,116 @@ def test_authors_of_tiles_choose() -> None:
     text = KERNEL.format(**AS_USUAL).replace('"tile"', f'"tile", {signature}')
     module = xtile.parse(text, language="mlir")
     assert deepen_products(module, SM_90) is module
+
+
+# --- as many steps as there are ---
+
+COUNTED = """
+gpu.module @kernels {{
+  gpu.func @k(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<8x16xf32>, %last: {type})
+      kernel attributes {{core.level = "tile"}} {{
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %first = arith.constant {first} : {type}
+    %end = arith.constant {end} : {type}
+    %step = arith.constant {step} : {type}
+    %size = arith.constant 4 : index
+    %outside = arith.constant {padding} : f32
+    %nothing = arith.constant dense<0.0> : vector<8x16xf32>
+    %sum = scf.for %i = %first to {last} step %step iter_args(%s = %nothing)
+        -> (vector<8x16xf32>) : {type} {{
+      {index}
+      %x = vector.transfer_read %a[%c0, %k], %outside : memref<?x?xf32>, vector<8x4xf32>
+      %y = vector.transfer_read %b[%k, %c0], %outside : memref<?x?xf32>, vector<4x16xf32>
+      %product = vector.contract {{
+          indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+              affine_map<(i, j, k) -> (i, j)>],
+          iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}}
+          %x, %y, %s : vector<8x4xf32>, vector<4x16xf32> into vector<8x16xf32>
+      scf.yield %product : vector<8x16xf32>
+    }}
+    vector.transfer_write %sum, %c[%c0, %c0] {{in_bounds = [true, true]}}
+        : vector<8x16xf32>, memref<8x16xf32>
+    gpu.return
+  }}
+}}
+"""
+
+IN_TILES = {
+    "type": "i32",
+    "first": "0",
+    "end": "7",
+    "last": "%last",
+    "step": "1",
+    "padding": "0.0",
+    "index": "%n = arith.index_castui %i : i32 to index\n      %k = arith.muli %n, %size : index",
+}
+"""A loop over the numbers of tiles."""
+
+IN_ELEMENTS = {
+    **IN_TILES,
+    "type": "index",
+    "step": "4",
+    "index": "%k = arith.addi %i, %c3 : index",
+}
+"""A loop over the first elements of tiles."""
+
+WHOLE = {
+    "numbers of tiles": IN_TILES,
+    "not from the first on": {**IN_TILES, "first": "2"},
+    "all known": {**IN_TILES, "last": "%end"},
+    "all known, without a rest": {**IN_TILES, "last": "%end", "end": "8"},
+    "elements": IN_ELEMENTS,
+    "a number outside": {**IN_ELEMENTS, "padding": "1.0"},
+}
+
+
+@pytest.mark.parametrize("last", [0, 1, 3, 4, 5, 8, 11, 30])
+@pytest.mark.parametrize("form", WHOLE)
+def test_whole_steps(form: str, last: int) -> None:
+    """What the source reads outside of memory counts, and nothing else does."""
+    module = xtile.parse(COUNTED.format(**WHOLE[form]), language="mlir")
+    deeper = deepen_whole_steps(module, lambda product: 16)
+    assert deeper is not module
+    random = fresh_generator()
+    a = random.integers(-4, 5, (8, 21)).astype(np.float32)
+    b = random.integers(-4, 5, (21, 16)).astype(np.float32)
+    results = [np.full((8, 16), np.nan, np.float32) for _ in range(2)]
+    for each, c in zip((module, deeper), results, strict=True):
+        xtile.run(each, (a, b, c, last), 1)
+    assert not np.isnan(results[0]).any()
+    np.testing.assert_array_equal(*results)
+
+
+def test_whole_steps_as_text() -> None:
+    """Four iterations are one as long as there are four, and the source's loop follows."""
+    diagnostics = Diagnostics()
+    module = xtile.parse(COUNTED.format(**IN_TILES), language="mlir")
+    text = xtile.to_text(deepen_whole_steps(module, lambda product: 19, diagnostics), "mlir")
+    assert [each.message for each in diagnostics] == ["4 steps of 1 are one of 4"]
+    _, large, small = text.split("scf.for")
+    assert "vector<8x16xf32>, vector<16x16xf32> into vector<8x16xf32>" in large
+    assert "vector<8x4xf32>, vector<4x16xf32> into vector<8x16xf32>" in small
+
+
+NOT_WHOLE = {
+    "few iterations": {**IN_TILES, "last": "%end", "end": "1"},
+    "from a negative number on": {**IN_TILES, "first": "-1"},
+    "an index that may wrap around": {
+        **IN_TILES,
+        "index": "%n = arith.muli %i, %step : i32\n      %k = arith.index_cast %n : i32 to index",
+    },
+    "steps that skip": {**IN_ELEMENTS, "step": "8"},
+    "an index that stays": {**IN_TILES, "index": "%k = arith.constant 4 : index"},
+}
+
+
+@pytest.mark.parametrize("form", NOT_WHOLE)
+def test_what_has_no_whole_steps(form: str) -> None:
+    module = xtile.parse(COUNTED.format(**NOT_WHOLE[form]), language="mlir")
+    assert deepen_whole_steps(module, lambda product: 16) is module
+
+
+def test_products_that_should_stay() -> None:
+    module = xtile.parse(COUNTED.format(**IN_TILES), language="mlir")
+    assert deepen_whole_steps(module, lambda product: 0) is module

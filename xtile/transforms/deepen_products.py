@@ -9,13 +9,20 @@ the last one: there ends the memory that they are read from, or a view of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import (
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    ModuleOp,
+)
 from xdsl.dialects.vector import CombiningKindFlag, TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
@@ -60,15 +67,64 @@ def deepen_products(
         diagnostics: Where remarks go that tell which steps became one; None drops them.
     """
 
+    def depth_of(operation: ContractionOp) -> int:
+        area = prod(shape_of(operation.result.type))
+        return target.tiles.product_depth(value_type(operation.lhs.type), area)
+
+    return _deepened(module, is_of_subgroups, _Depths(depth_of, has_rest=False), diagnostics)
+
+
+def deepen_whole_steps(
+    module: ModuleOp,
+    depth_of: Callable[[ContractionOp], int],
+    diagnostics: Diagnostics | None = None,
+) -> ModuleOp:
+    """Returns a module whose kernels of tiles multiply in larger steps as long as there are some.
+
+    The steps that are left at the end stay what they are. All that the source reads is read, and
+    added up in the source's order. Everything else stays as it is; without such a loop the result
+    is the module itself.
+
+    Args:
+        module: The module; it is not changed.
+        depth_of: The depth of a step that is wanted for a product; 0 where it should stay.
+        diagnostics: Where remarks go that tell which steps became one; None drops them.
+    """
+
+    def is_of_tiles(kernel: FuncOp) -> bool:
+        return level_of(kernel) is Level.TILE
+
+    return _deepened(module, is_of_tiles, _Depths(depth_of, has_rest=True), diagnostics)
+
+
+@dataclass(frozen=True)
+class _Depths:
+    """How deep products should be.
+
+    Attributes:
+        of: The depth of a step that is wanted for a product.
+        has_rest: Whether iterations that are too few for a step stay a loop of their own.
+    """
+
+    of: Callable[[ContractionOp], int]
+    has_rest: bool
+
+
+def _deepened(
+    module: ModuleOp,
+    may_be_chosen: Callable[[FuncOp], bool],
+    depths: _Depths,
+    diagnostics: Diagnostics | None,
+) -> ModuleOp:
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
-        return is_of_subgroups(kernel) and any(_steps_of(loop, target) for loop in loops)
+        return may_be_chosen(kernel) and any(_steps_of(loop, depths) for loop in loops)
 
     source = source_of(module)
     return with_kernels_replaced(
         module,
         is_chosen,
-        lambda kernel: rebuilt(kernel, _Deepening(target, source, diagnostics)),
+        lambda kernel: rebuilt(kernel, _Deepening(depths, source, diagnostics)),
     )
 
 
@@ -87,44 +143,63 @@ class _Steps:
     Attributes:
         step: What is added to the variable in an iteration.
         count: How many iterations become one.
-        moving: The indices that are the variable and numbers that are the same in all iterations,
-            and these numbers.
+        has_rest: Whether iterations that are too few for a step stay a loop of their own.
+        moving: The indices that grow by the same number from one iteration to the next, and the
+            numbers that the variable and they differ by, if that is known.
+        growth: By how much each of them grows.
         along: For each tile that is read anew the dimension along which the next one lies.
         sums: For each value that is what the loop carries, or more, the number of what it carries.
-        depth: The depth that the chip likes.
     """
 
     step: int
+    has_rest: bool
     count: int = 1
     moving: dict[SSAValue, tuple[SSAValue, ...]] = field(
         default_factory=dict[SSAValue, "tuple[SSAValue, ...]"]
     )
+    growth: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     along: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     sums: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    depth: int = 0
 
 
-def _steps_of(loop: scf.ForOp, target: Target) -> _Steps | None:
+def _steps_of(loop: scf.ForOp, depths: _Depths) -> _Steps | None:
     """How iterations of a loop become one; None if they do not."""
     step = constant_of(loop.step)
-    is_counted = isinstance(loop.lb.type, IndexType) and UNSIGNED not in loop.properties
-    if step is None or step <= 0 or not is_counted:
+    if step is None or step <= 0 or not _is_counted(loop, depths):
         return None
     index, *carried = loop.body.block.args
-    steps = _Steps(step, moving={index: ()}, sums={each: i for i, each in enumerate(carried)})
+    steps = _Steps(
+        step,
+        depths.has_rest,
+        moving={index: ()},
+        growth={index: step},
+        sums={each: i for i, each in enumerate(carried)},
+    )
     last = loop.body.block.last_op
     if not all(
-        operation is last or _follows(operation, steps, target) for operation in loop.body.block.ops
+        operation is last or _follows(operation, steps, depths) for operation in loop.body.block.ops
     ):
         return None
     handed = () if last is None else last.operands
     if any(steps.sums.get(each) != number for number, each in enumerate(handed)):
         return None
     most = _most_iterations(loop, step)
-    steps.count = max(1, steps.depth // step)
-    while most is not None and steps.count >= 2 * max(most, 1):
-        steps.count //= 2
+    if most is not None:
+        # Without a rest, less than half of the last step is in vain.
+        limit = most if depths.has_rest else 2 * max(most, 1) - 1
+        while steps.count > max(limit, 1):
+            steps.count //= 2
     return steps if steps.count > 1 else None
+
+
+def _is_counted(loop: scf.ForOp, depths: _Depths) -> bool:
+    """Whether a loop counts up in a way that larger steps can follow."""
+    if UNSIGNED in loop.properties:
+        return False
+    if depths.has_rest:
+        first = constant_of(loop.lb)
+        return first is not None and first >= 0
+    return isinstance(loop.lb.type, IndexType)
 
 
 def _most_iterations(loop: scf.ForOp, step: int) -> int | None:
@@ -132,12 +207,12 @@ def _most_iterations(loop: scf.ForOp, step: int) -> int | None:
     return None if first is None or last is None else -(-(last - first) // step)
 
 
-def _follows(operation: Operation, steps: _Steps, target: Target) -> bool:
+def _follows(operation: Operation, steps: _Steps, depths: _Depths) -> bool:
     """Whether an operation can be done for several iterations at once, which it records."""
     if isinstance(operation, TransferReadOp):
         return _is_read(operation, steps)
     if isinstance(operation, ContractionOp):
-        return _is_multiplied(operation, steps, target)
+        return _is_multiplied(operation, steps, depths)
     if not is_pure(operation):
         return False
     if any(each in steps.moving for each in operation.operands):
@@ -151,14 +226,30 @@ def _follows(operation: Operation, steps: _Steps, target: Target) -> bool:
     return True
 
 
+_INDEX_CASTS = frozenset({"arith.index_cast", "arith.index_castui"})
+"""What keeps numbers that are not negative."""
+
+
 def _stays_next(operation: Operation, steps: _Steps) -> bool:
-    """Whether an index grows by the same as the variable."""
-    if not isinstance(operation, arith.AddiOp):
+    """Whether an index grows by the same number in each iteration, which it records."""
+    (result,) = operation.results
+    moving = [each for each in operation.operands if each in steps.moving]
+    if not isinstance(result.type, IndexType) or len(moving) > 1:
         return False
-    for number, fixed in (operation.operands, operation.operands[::-1]):
-        if number in steps.moving and fixed not in steps.moving:
-            steps.moving[operation.result] = (*steps.moving[number], fixed)
-    return operation.result in steps.moving
+    (number,) = moving
+    fixed = tuple(each for each in operation.operands if each is not number)
+    factor = 1
+    if not isinstance(operation, arith.AddiOp):
+        # Where a loop has no rest, it is the variable itself that says where memory ends.
+        if not steps.has_rest:
+            return False
+        if isinstance(operation, arith.MuliOp) and fixed:
+            factor = constant_of(fixed[0]) or 0
+        elif operation.name not in _INDEX_CASTS:
+            return False
+    steps.moving[result] = (*steps.moving[number], *fixed)
+    steps.growth[result] = steps.growth[number] * factor
+    return steps.growth[result] > 0
 
 
 def _is_read(operation: TransferReadOp, steps: _Steps) -> bool:
@@ -168,12 +259,15 @@ def _is_read(operation: TransferReadOp, steps: _Steps) -> bool:
     if not moving:
         return True
     axes = dimensions_of(operation.permutation_map)
-    shape = shape_of(operation.result.type)
-    if len(moving) > 1 or axes.count(moving[0]) != 1 or not _is_zero(operation.padding):
+    if len(moving) > 1 or axes.count(moving[0]) != 1:
         return False
     along = axes.index(moving[0])
     steps.along[operation.result] = along
-    return shape[along] == steps.step and not _is_inside(operation.source, operation)
+    growth = steps.growth[operation.indices[moving[0]]]
+    if shape_of(operation.result.type)[along] != growth:
+        return False
+    ends_anywhere = not _is_inside(operation.source, operation) and _is_zero(operation.padding)
+    return steps.has_rest or ends_anywhere
 
 
 def _is_inside(value: SSAValue, operation: Operation) -> bool:
@@ -222,7 +316,7 @@ def _kept(before: tuple[int, ...], along: int, after: tuple[int, ...]) -> int | 
     return next(candidates, None)
 
 
-def _is_multiplied(operation: ContractionOp, steps: _Steps, target: Target) -> bool:
+def _is_multiplied(operation: ContractionOp, steps: _Steps, depths: _Depths) -> bool:
     lhs, rhs = (steps.along.get(each) for each in (operation.lhs, operation.rhs))
     if lhs is None or rhs is None or operation.acc not in steps.sums:
         return False
@@ -232,9 +326,7 @@ def _is_multiplied(operation: ContractionOp, steps: _Steps, target: Target) -> b
     if left[lhs] != right[rhs] or left[lhs] in sums:
         return False
     steps.sums[operation.result] = steps.sums[operation.acc]
-    area = prod(shape_of(operation.result.type))
-    depth = target.tiles.product_depth(value_type(operation.lhs.type), area)
-    steps.depth = max(steps.depth, depth)
+    steps.count = max(steps.count, depths.of(operation) // shape_of(operation.lhs.type)[lhs])
     return True
 
 
@@ -245,36 +337,52 @@ class _Deepening(TileEmitter):
     """Rebuilds a kernel.
 
     Args:
-        target: The chip.
+        depths: How deep products should be.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
 
     def __init__(
-        self, target: Target, source: Source | None, diagnostics: Diagnostics | None
+        self, depths: _Depths, source: Source | None, diagnostics: Diagnostics | None
     ) -> None:
         super().__init__(_RULES, "products of more depth", source, diagnostics)
-        self.target = target
+        self.depths = depths
 
 
 def _loop(operation: scf.ForOp, kernel: _Deepening) -> None:
-    steps = _steps_of(operation, kernel.target)
+    """Emits a loop with larger steps, and behind it the source's for iterations that are left."""
+    steps = _steps_of(operation, kernel.depths)
     if steps is None:
         copy(operation, kernel)
         return
     kernel.remark(f"{steps.count} steps of {steps.step} are one of {steps.count * steps.step}")
+    if not steps.has_rest:
+        _emit_loop(operation, steps, kernel, kernel.value(operation.ub))
+        return
+    middle = _end_of_whole_steps(operation, steps, kernel)
+    _emit_loop(operation, steps, kernel, middle)
+    most = _most_iterations(operation, steps.step)
+    if most is None or most % steps.count:
+        sums = [kernel.value(each) for each in operation.results]
+        operands = [middle, *kernel.values((operation.ub, operation.step)), *sums]
+        rest = again(operation, operands, regions=kernel.regions(operation))
+        kernel.replace(operation, rest)
+
+
+def _emit_loop(operation: scf.ForOp, steps: _Steps, kernel: _Deepening, last: SSAValue) -> None:
+    """Emits the loop with larger steps, which defines what the loop results in."""
     block = operation.body.block
     shapes = _shapes_of_sums(block, steps)
     initial = [
         kernel.reshape(kernel.value(old), shape)
         for old, shape in zip(operation.iter_args, shapes, strict=True)
     ]
-    body = Block(arg_types=[IndexType(), *(each.type for each in initial)])
+    body = Block(arg_types=[operation.lb.type, *(each.type for each in initial)])
     for was, becomes in zip(block.args, body.args, strict=True):
         kernel.define(was, becomes)
-    step = kernel.index(steps.count * steps.step)
-    first, last = kernel.value(operation.lb), kernel.value(operation.ub)
-    end = _end(operation, steps, kernel)
+    step = _number(kernel, steps.count * steps.step, operation.lb.type)
+    first = kernel.value(operation.lb)
+    end = None if steps.has_rest else _end(operation, steps, kernel)
     with kernel.at_end_of(body):
         deeper = _Deeper(kernel, steps, operation.ub, end)
         with kernel.using(RuleTable(otherwise=deeper.rule, keeps_rounding=True)):
@@ -292,6 +400,30 @@ def _loop(operation: scf.ForOp, kernel: _Deepening) -> None:
     kernel.emit(made)
     for old, new in zip(operation.results, made.results, strict=True):
         kernel.define(old, kernel.reshape(new, shape_of(old.type)))
+
+
+def _number(kernel: _Deepening, number: int, type_: Attribute) -> SSAValue:
+    if isinstance(type_, IndexType):
+        return kernel.index(number)
+    assert isinstance(type_, IntegerType)
+    return kernel.emit(arith.ConstantOp(IntegerAttr(number, type_))).result
+
+
+def _end_of_whole_steps(operation: scf.ForOp, steps: _Steps, kernel: _Deepening) -> SSAValue:
+    """Where the last of the larger steps ends that the iterations fill."""
+    type_, whole = operation.lb.type, steps.count * steps.step
+    first, most = constant_of(operation.lb), _most_iterations(operation, steps.step)
+    assert first is not None
+    if most is not None:
+        return _number(kernel, first + most // steps.count * whole, type_)
+    begin, end = kernel.values((operation.lb, operation.ub))
+    end = kernel.emit(arith.MaxSIOp(begin, end)).result
+    length = kernel.emit(arith.SubiOp(end, begin)).result
+    # Of some iterations, the last one may end behind the end of the loop.
+    length = kernel.emit(arith.AddiOp(length, _number(kernel, steps.step - 1, type_))).result
+    count = kernel.emit(arith.DivUIOp(length, _number(kernel, whole, type_))).result
+    length = kernel.emit(arith.MuliOp(count, _number(kernel, whole, type_))).result
+    return kernel.emit(arith.AddiOp(begin, length)).result
 
 
 def _shapes_of_sums(block: Block, steps: _Steps) -> list[tuple[int, ...]]:

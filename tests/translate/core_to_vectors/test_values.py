@@ -156,6 +156,8 @@ SHAPES = [
     (64, 8, 4),
     (28, 25, 6),
     (48, 37, 2),
+    (64, 53, 20),
+    (40, 98, 33),
     (128, 3, 2),
 ]
 """Rows, columns and depth in the tensor language: its rows are the elements of vectors."""

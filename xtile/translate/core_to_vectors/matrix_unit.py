@@ -24,6 +24,7 @@ from xtile.dialects.core.cooperative_matrix import (
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.rewrite.indices import Index
+from xtile.targets.lanes import LaneTarget
 from xtile.targets.products import BUILTIN_TYPES, unit_for
 from xtile.targets.target import MatrixUnit, Number
 from xtile.translate.core_to_vectors.lowering import Vectors
@@ -35,7 +36,7 @@ _BLOCKS = 2
 """Matrices along the rows and the columns that are multiplied at once: AMX has 8 registers."""
 
 
-def unit_of(lowering: Vectors, operation: ContractionOp) -> MatrixUnit | None:
+def unit_of(target: LaneTarget, operation: ContractionOp) -> MatrixUnit | None:
     """The product of the matrix unit that a product is made of; None if there is none."""
     if iteration_maps(operation) != MATMUL:
         return None
@@ -43,8 +44,8 @@ def unit_of(lowering: Vectors, operation: ContractionOp) -> MatrixUnit | None:
         cast("VectorType[Attribute]", operand.type) for operand in operation.operands
     )
     (rows, depth), columns = left.get_shape(), right.get_shape()[1]
-    factors, units = (left.element_type, right.element_type), lowering.target.cooperative_matrices
-    unit = unit_for(lowering.target, units, factors, sums.element_type)
+    factors, units = (left.element_type, right.element_type), target.cooperative_matrices
+    unit = unit_for(target, units, factors, sums.element_type)
     if isinstance(unit, str) or rows % unit.rows or columns % unit.columns or depth % unit.depth:
         return None
     return unit

@@ -7,9 +7,10 @@ broadcast, those of B are read as vectors.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from math import prod
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat
@@ -18,21 +19,36 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.construction import made
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
+from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.indices import Index
+from xtile.targets.lanes import LaneTarget
+from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import CHEAP, Vectors
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
-from xtile.translate.core_to_vectors.tile import Position, Tile
+from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
 from xtile.translate.core_to_xegpu.bfloat16 import element_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
 
-_PART_FOR_SUMS = 0.75
-"""Of the registers; what is left holds a part of a row of B and an element of A."""
+_CACHED_FACTORS = 256 * 1024
+"""Bytes of A and B that are multiplied at once: they stay in the second cache."""
+
+_DEEPEST = 256
+"""The depth of a product that leaves nothing to gain."""
+
+_SMALLEST = 256
+"""The elements of a result that a deeper product is worth."""
 
 _GAIN_WITH_REST = 0.7
-"""What blocks are worth that leave a rest of rows, which needs code of its own."""
+"""What blocks are worth that leave a rest of rows, which needs code of its own, .."""
+
+_GAIN_OF_MANY = 0.95
+""".. and where there are many of them."""
+
+_MANY = 4
+"""Blocks below each other that make code for a rest worthwhile."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +73,43 @@ class _Block:
     width: int
     count: int
 
+    @property
+    def step(self) -> int:
+        """The columns of one block."""
+        return self.width * self.count
+
+
+_Right = Callable[[_Block, Index, tuple[Index, int]], SSAValue]
+"""Emits a vector of a row of B, for a block, which begins at a sum of columns."""
+
+
+def depth_of(operation: ContractionOp, target: LaneTarget) -> int:
+    """The depth that a product in a loop should have; 0 if it should stay as it is.
+
+    The sums are read and written once for each iteration, so it should be a large one.
+    """
+    left, right, sums = iteration_maps(operation)
+    added_up = {each for each in (*left, *right) if each not in sums}
+    element, shape = value_type(operation.result.type), shape_of(operation.acc.type)
+    if len(added_up) != 1 or not added_up.issubset(left) or not added_up.issubset(right):
+        return 0
+    is_rounded_each_time = wide_type(element) != element
+    is_of_unit = unit_of(target, operation) is not None
+    if is_rounded_each_time or is_of_unit or prod(shape) < _SMALLEST:
+        return 0
+    factors = ((operation.lhs, left), (operation.rhs, right))
+    row = sum(prod(_without(shape_of(each.type), map_.index(*added_up))) for each, map_ in factors)
+    return min(_DEEPEST, _CACHED_FACTORS // (size_in_bytes(element) * row))
+
+
+def _without(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:
+    return shape[:dimension] + shape[dimension + 1 :]
+
 
 def product_of_matrices(operation: ContractionOp, lowering: Vectors) -> None:
     """Defines the result of C := A B + C."""
     left, right, sums = (lowering.tile(operand) for operand in operation.operands)
-    if unit_of(lowering, operation) is None and is_outer_product(operation):
+    if unit_of(lowering.target, operation) is None and is_outer_product(operation):
         arithmetic = _Arithmetic.of(lowering, operation)
         left = arithmetic.converted(left, operation.lhs)
         right = arithmetic.converted(right, operation.rhs)
@@ -90,7 +138,7 @@ def multiply_matrices(
         start: The number of the component there that its first one becomes.
     """
     left, right, sums = operands
-    unit = unit_of(lowering, operation)
+    unit = unit_of(lowering.target, operation)
     if unit is not None:
         multiply(lowering, unit, operands, buffer)
         return
@@ -102,11 +150,11 @@ def multiply_matrices(
     target = _Target(buffer, start, arithmetic)
     is_repeated = any(block.rows > 2 * block.height for block in blocks)
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
-        if right.cost > (1 if is_repeated else CHEAP):
-            with lowering.temporary(right) as b:
-                _multiply(lowering, blocks, (a, b, sums), target)
+        if right.buffer is None and right.cost > (1 if is_repeated else CHEAP):
+            with _in_panels(lowering, blocks, right) as b:
+                _multiply(lowering, blocks, (a, sums), b, target)
         else:
-            _multiply(lowering, blocks, (a, right, sums), target)
+            _multiply(lowering, blocks, (a, sums), _in_rows(lowering, right), target)
 
 
 @dataclass(frozen=True)
@@ -204,6 +252,52 @@ def _outer_product(
     )
 
 
+# --- the right factor ---
+
+
+def _in_rows(lowering: Vectors, matrix: Tile) -> _Right:
+    """B as it is."""
+    return lambda block, row, column: matrix.piece(
+        _position(lowering, matrix, (row, 0), column), block.width
+    )
+
+
+@contextmanager
+def _in_panels(lowering: Vectors, blocks: Sequence[_Block], matrix: Tile) -> Generator[_Right]:
+    """B in private memory: the columns of a block of C side by side, row by row.
+
+    Such a panel stays in the first cache while all rows of A go by; rows of a large matrix, which
+    are powers of 2 apart, would displace each other there.
+    """
+    depth = matrix.shape[0]
+    buffer = lowering.allocate(matrix.element, matrix.count)
+
+    def at(block: _Block, row: Index, column: tuple[Index, int]) -> Index:
+        start = lowering.add(
+            lowering.multiply(column[0], depth), lowering.multiply(row, block.step)
+        )
+        return lowering.add(start, column[1])
+
+    def fill() -> None:
+        with lowering.loop(0, depth, name="row") as row:
+            for block in blocks:
+                if block.row > 0:
+                    continue
+                with _columns_of(lowering, block) as column:
+                    for v in range(block.count):
+                        place = (column, v * block.width)
+                        position = _position(lowering, matrix, (row, 0), place)
+                        lowering.store(
+                            matrix.piece(position, block.width), buffer, [at(block, row, place)]
+                        )
+
+    lowering.guarded(matrix, fill)
+    yield lambda block, row, column: lowering.load(
+        buffer, [at(block, row, column)], block.width, matrix.element
+    )
+    lowering.free(buffer)
+
+
 # --- blocks ---
 
 
@@ -214,10 +308,10 @@ def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     whole = columns - columns % width
     parts = [(0, whole, width)] if whole else []
     parts += [(start, length, length) for start, length in rests(whole, columns, width)]
-    most = int(_PART_FOR_SUMS * lowering.vector_unit.registers)
+    registers = lowering.vector_unit.registers
     blocks: list[_Block] = []
     for column, length, width in parts:
-        height, count = _block_size(rows, length // width, most)
+        height, count = _block_size(rows, length // width, registers)
         row = rows - rows % height
         blocks.append(_Block(0, row, height, column, length, width, count))
         if row < rows:
@@ -225,20 +319,23 @@ def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     return blocks
 
 
-def _block_size(rows: int, vectors: int, most: int) -> tuple[int, int]:
-    """The rows of a block, and the vectors of each: those with the fewest loads for each sum."""
+def _block_size(rows: int, vectors: int, registers: int) -> tuple[int, int]:
+    """The rows of a block, and the vectors of each: those with the fewest loads for each sum.
+
+    Registers hold the sums, a part of a row of B and an element of A.
+    """
 
     def gain(size: tuple[int, int]) -> float:
         height, count = size
-        is_divisor = rows % height == 0
-        return height * count / (height + count) * (1 if is_divisor else _GAIN_WITH_REST)
+        with_rest = _GAIN_OF_MANY if rows >= _MANY * height else _GAIN_WITH_REST
+        return height * count / (height + count) * (with_rest if rows % height else 1)
 
     return max(
         (
             (height, count)
-            for height in range(1, min(rows, most) + 1)
-            for count in range(1, most // height + 1)
-            if vectors % count == 0
+            for height in range(1, min(rows, registers) + 1)
+            for count in range(1, vectors + 1)
+            if vectors % count == 0 and height * count + count < registers
         ),
         key=gain,
     )
@@ -247,27 +344,33 @@ def _block_size(rows: int, vectors: int, most: int) -> tuple[int, int]:
 def _multiply(
     lowering: Vectors,
     blocks: Sequence[_Block],
-    operands: tuple[Tile, Tile, Tile],
+    operands: tuple[Tile, Tile],
+    right: _Right,
     target: _Target,
 ) -> None:
-    """Stores C + A B in private memory, from a component on."""
+    """Stores C + A B in private memory, from a component on; the operands are A and C."""
     for block in blocks:
-        rows = lowering.loop(block.row, block.row + block.rows, block.height, name="row")
-        step = block.width * block.count
-        with rows as row:
-            columns = lowering.loop(block.column, block.column + block.columns, step, name="column")
-            with columns as column:
-                _multiply_block(lowering, block, (row, column), operands, target)
+        with (
+            _columns_of(lowering, block) as column,
+            lowering.loop(block.row, block.row + block.rows, block.height, name="row") as row,
+        ):
+            _multiply_block(lowering, block, (row, column), operands, right, target)
+
+
+def _columns_of(lowering: Vectors, block: _Block) -> AbstractContextManager[Index]:
+    """A loop over the first columns of blocks."""
+    return lowering.loop(block.column, block.column + block.columns, block.step, name="column")
 
 
 def _multiply_block(
     lowering: Vectors,
     block: _Block,
     start: tuple[Index, Index],
-    operands: tuple[Tile, Tile, Tile],
+    operands: tuple[Tile, Tile],
+    right: _Right,
     target: _Target,
 ) -> None:
-    a, b, c = operands
+    a, c = operands
     first, left = start
     positions = [
         [_position(lowering, c, (first, r), (left, v * block.width)) for v in range(block.count)]
@@ -276,10 +379,7 @@ def _multiply_block(
     width = block.width
     sums = [c.piece(position, width) for row in positions for position in row]
     with lowering.carrying_loop(0, a.shape[1], sums, name="depth") as (depth, carried, results):
-        factors = [
-            b.piece(_position(lowering, b, (depth, 0), (left, v * width)), width)
-            for v in range(block.count)
-        ]
+        factors = [right(block, depth, (left, v * width)) for v in range(block.count)]
         for r in range(block.height):
             scalar = a.piece(_position(lowering, a, (first, r), (depth, 0)), 1)
             factor = lowering.broadcast(scalar, width)
