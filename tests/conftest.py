@@ -8,6 +8,7 @@ take little time have the mark `fast` (tests/fast.py).
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -34,6 +35,9 @@ settings.register_profile("xtile", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("xtile")
 
 sys.addaudithook(refuse_processes)
+
+# Until the tests begin, almost all that is made stays: to look for garbage in it takes long.
+gc.disable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -122,6 +126,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.fast)
     # A worker that began the longest tests last would be alone at the end.
     items.sort(key=lambda item: item.path.stem not in _LONGEST)
+
+
+def pytest_collection_finish() -> None:
+    """Lets garbage be collected from here on, but not looked for in what all tests are made of."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @cache

@@ -251,6 +251,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_not_reached_ends_nothing() -> None:
     with time_limit(0.05, "f"):
         pass
@@ -259,6 +260,7 @@ def test_a_limit_that_is_not_reached_ends_nothing() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_an_alarm_in_the_last_moment_is_not_heard_later() -> None:
     for _ in range(200):
         # About as long as the limit, so that some of the alarms ring as the body ends.

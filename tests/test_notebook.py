@@ -57,6 +57,7 @@ def test_an_error() -> None:
     assert "oops" in page
 
 
+@pytest.mark.slow
 def test_a_check() -> None:
     result = xtile.check(rows(), rows(), devices=[], sizes={"x": (5, 16), "y": (5,)}, grid=6)
     page = result._repr_html_()

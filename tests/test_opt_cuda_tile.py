@@ -82,6 +82,7 @@ def test_bytecode_from_standard_input() -> None:
     assert b"addf %arg0, %arg0 : tile<f32>" in read.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["13.1", "13.2", "13.3", "13.4", "13.5"])
 def test_versions(opt: Opt, version: str) -> None:
     for option in (["--cuda-tile-version", version], []):
@@ -159,6 +160,7 @@ func @product(%a: memref<bf16x512x64>, %b: memref<bf16x64x512>, %c: memref<f32x5
 """
 
 
+@pytest.mark.slow
 def test_kernels_of_other_languages(opt: Opt) -> None:
     """They are compiled for the architecture, whose hints are part of the bytecode."""
     Path("product.ir").write_text(PRODUCT)
@@ -205,6 +207,7 @@ def test_arguments_that_may_overlap(opt: Opt) -> None:
     assert 0 < counts[0] < counts[1]
 
 
+@pytest.mark.slow
 def test_what_nests_deeply_comes_back(opt: Opt) -> None:
     """Bytecode may nest as deep as text."""
     depth = 200

@@ -65,6 +65,7 @@ def test_a_kernel_becomes_bytes_that_the_validator_accepts(opt: Opt, kernel: Pat
     assert problems_of(out) == ""
 
 
+@pytest.mark.slow
 def test_bytes_and_text_are_read_back(opt: Opt, kernel: Path) -> None:
     _, binary, _ = opt(kernel, "-t", "spirv", "-o", "kernel.spv")
     binary = Path("kernel.spv").read_bytes()
@@ -122,6 +123,7 @@ def test_the_chip_is_chosen(opt: Opt, kernel: Path) -> None:
     assert opt(kernel, "-t", "spirv{chip=cpu}") == (0, cpu, "")
 
 
+@pytest.mark.slow
 def test_the_spelling_of_products_is_chosen(opt: Opt, product: Path) -> None:
     def spelled(*more: str) -> bytes:
         code, text, err = opt(product, "-t", "spirv-asm", "--chip", "pvc", *more)

@@ -282,6 +282,7 @@ class TestMistakes:
             xtile.run(KERNELS["nameless"], [x[None], weight, out, 1e-5], 3)
 
 
+@pytest.mark.slow
 def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ["--rand", "--grid", "3", "--size", "arg0=10x150", "--size", "arg5=150"]
     outputs = [part for n in (0, 5, 8) for part in ("--out", f"arg{n}={tmp_path}/{n}.npy")]

@@ -337,6 +337,7 @@ class TestUnversionedDlpack:
         bound.memory[2] = 7
         assert array.tolist() == [0, 0, 7, 0]
 
+    @pytest.mark.slow
     def test_the_exporters_memory_stays_alive(self, exporter: type) -> None:
         array = np.arange(100_000, dtype=np.float32)
         alive = weakref.ref(array)
@@ -386,6 +387,7 @@ class TestProducer:
         bound.memory[4 + 1] = 1.5
         assert float(array[1, 1]) == 1.5
 
+    @pytest.mark.slow
     def test_memory_is_given_back(self, is_versioned: bool) -> None:
         gc.collect()
         before = alive_count()

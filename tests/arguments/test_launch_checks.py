@@ -77,6 +77,7 @@ def _holds(expression: Any, least: int, most: int, arguments: list[int]) -> bool
     return first_failing([LaunchCheck(expression, least, most)], arguments, GRID) is None
 
 
+@pytest.mark.slow
 def test_no_number_is_outside_of_the_range_that_is_found() -> None:
     generator = fresh_generator()
     for _ in range(3000):

@@ -221,6 +221,7 @@ def test_many_processes_share_a_cache(cache: Cache) -> None:
     assert cache.usage().size <= 60_000
 
 
+@pytest.mark.slow
 def test_many_threads_share_a_cache(cache: Cache) -> None:
     failures: list[BaseException] = []
 

@@ -42,12 +42,14 @@ def test_ports_of_a_product_agree(to: str) -> None:
     assert result.comparisons[0].was_sanitized
 
 
+@pytest.mark.slow
 def test_a_port_of_a_softmax_agrees() -> None:
     source = ROOT / "examples" / "softmax.ir"
     sizes = {"X": (13, 9), "Y": (13, 9)}
     checked(source, xtile.translate(source, "xegpu"), sizes=sizes, grid=2).assert_agrees()
 
 
+@pytest.mark.slow
 def test_sizes_and_the_grid_are_found() -> None:
     """33 rows are no multiple of a tile, and a work-group has one of them."""
     found = checked(rows(), rows())
@@ -56,6 +58,7 @@ def test_sizes_and_the_grid_are_found() -> None:
     assert (last.inputs, last.sizes) == ("no elements", "x: (0, 16), y: (0,)")
 
 
+@pytest.mark.slow
 def test_other_work_on_the_machine_makes_no_launch_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours pass between two looks at the clock, and the kernel takes no more of the processor."""
     hours = itertools.count(0, 10_000)
@@ -81,6 +84,7 @@ def test_mistakes_are_found(port: str, inputs: str) -> None:
     assert inputs in wrong
 
 
+@pytest.mark.slow
 def test_a_mistake_that_only_nan_shows() -> None:
     source = rows(change="math.absf", kind="maximumf")
     port = rows(change="math.absf", kind="maxnumf")
@@ -89,6 +93,7 @@ def test_a_mistake_that_only_nan_shows() -> None:
     assert wrong == ["NaN, infinities"]
 
 
+@pytest.mark.slow
 def test_a_port_that_rounds_more_than_its_source_differs() -> None:
     """The source rounds once, to f32; the port rounds the product to bf16 before."""
     source = rows(change="math.absf")
@@ -102,6 +107,7 @@ def test_a_port_that_rounds_more_than_its_source_differs() -> None:
     assert checked(source, rounded, **SMALL).verdict is Verdict.DIFFERS
 
 
+@pytest.mark.slow
 def test_a_port_that_sums_in_another_order_agrees() -> None:
     source = rows(change="math.absf")
     halves = source.replace(
@@ -117,6 +123,7 @@ def test_a_port_that_sums_in_another_order_agrees() -> None:
     checked(source, halves, **SMALL).assert_agrees()
 
 
+@pytest.mark.slow
 def test_the_limit_follows_from_the_length_of_a_sum() -> None:
     """16 terms of size 1: between one unit of roundoff and, with safety, 4 for each term."""
     source = rows(change="math.absf")
@@ -142,6 +149,7 @@ def test_a_reproducer_shows_the_first_wrong_element(tmp_path: Path) -> None:
     assert np.load(tmp_path / "reproducer.npz")["a0"].shape == (1, 16)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_guessed_is_asked_for() -> None:
     source = rows().replace("%i, %c0", "%c1000000, %c0")
     source = source.replace("%i = ", "%c1000000 = arith.constant 1000000 : index\n%i = ")
@@ -149,12 +157,14 @@ def test_what_cannot_be_guessed_is_asked_for() -> None:
         checked(source, source)
 
 
+@pytest.mark.slow
 def test_arguments_are_taken_as_they_are_given() -> None:
     x = np.ones((5, 16), np.float32)
     found = checked(rows(), rows(), args={"x": x}, sizes={"y": (5,)}, grid=5)
     assert {each.sizes for each in found.comparisons} == {"x: (5, 16), y: (5,)"}
 
 
+@pytest.mark.slow
 def test_the_fixture_fails_a_test(xtile_check: Any) -> None:  # noqa: F811
     assert xtile_check(rows(), rows(), devices=[], **SMALL).agrees
     with pytest.raises(AssertionError, match=re.escape("@k: y[")):
@@ -181,6 +191,7 @@ def test_memory_without_dimensions() -> None:
     assert (before, arrays_of(before)) == (1, [before])
 
 
+@pytest.mark.slow
 def test_a_port_that_is_slow_to_run_is_checked_in_small_launches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -214,6 +225,7 @@ func @k(%x: memref<f32x?>, %y: memref<f32x?>) {
 """
 
 
+@pytest.mark.slow
 def test_the_search_for_launches_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch that is not done in time is tried with no larger arrays, and few smaller ones."""
     monkeypatch.setattr(launches, "_SECONDS", 0.05)

@@ -24,6 +24,7 @@ def kernels(tmp_path: Path) -> tuple[str, str, str]:
     return str(paths["source"]), str(paths["port"]), str(paths["wrong"])
 
 
+@pytest.mark.slow
 def test_exit_codes_and_the_table(
     kernels: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -34,6 +35,7 @@ def test_exit_codes_and_the_table(
     assert "@k: differs, seed 1" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_json(kernels: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:
     source, _, wrong = kernels
     assert main(["check", source, wrong, *SMALL, "--json"]) == 1
@@ -44,6 +46,7 @@ def test_json(kernels: tuple[str, str, str], capsys: pytest.CaptureFixture[str])
     assert largest["wrong_elements"] == largest["elements"]
 
 
+@pytest.mark.slow
 def test_inputs_of_files(
     kernels: tuple[str, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

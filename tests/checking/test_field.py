@@ -37,6 +37,7 @@ def _rows() -> list[Any]:
     return [np.ones((5, 16), np.float32), np.full(5, np.nan, np.float32)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["xegpu", "cuda_tile", "triton"])
 def test_ports_of_a_product(to: str) -> None:
     source = EXAMPLES / "matrix_unit.ir"
@@ -63,6 +64,7 @@ def test_an_atomic_sum_by_comparing_and_swapping_bits() -> None:
     assert result.elements == result.unknown == 10
 
 
+@pytest.mark.slow
 def test_exponentials_that_underflow_on_floats() -> None:
     """A port that flushes them to zero is right: the field knows no underflow."""
     text = rows(change="math.exp2").replace(
@@ -78,6 +80,7 @@ def test_exponentials_that_underflow_on_floats() -> None:
     assert _compared(source, flushing, _rows(), 5).verdict == "agree"
 
 
+@pytest.mark.slow
 def test_a_softmax_with_lanes() -> None:
     source = EXAMPLES / "softmax.ir"
     arguments = {name: np.ones((13, 9), np.float32, order="F") for name in ("X", "Y")}
@@ -94,6 +97,7 @@ def test_mistakes_are_found(change: dict[str, str]) -> None:
     assert result.reason.startswith("argument 1[")
 
 
+@pytest.mark.slow
 def test_a_function_that_only_one_kernel_has_is_no_difference() -> None:
     """Such as a port that approximates it."""
     result = _compared(rows(change="math.erf"), rows(change="math.tanh"), _rows(), 5)
@@ -133,6 +137,7 @@ def test_a_mistake_that_has_nothing_to_do_with_the_field_is_an_error() -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_device() -> None:
     first, again = _product(), _product()
     source = EXAMPLES / "matrix_unit.ir"
@@ -149,6 +154,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "@product" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_check_with_exact_numbers() -> None:
     sizes: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6}
     right = xtile.check(rows(), rows(), devices=[], field=True, **sizes)
@@ -176,6 +182,7 @@ _WITH_EXP2 = rows().replace(
 )
 
 
+@pytest.mark.slow
 def test_floats_may_be_farther_apart_where_exact_numbers_agree() -> None:
     """What is computed is right then; where it is wrong, the limits stay what they are."""
     sizes: Any = {"sizes": {"x": (5, 16), "y": (5,)}, "grid": 6, "seed": 1}
@@ -228,6 +235,7 @@ func @k(%A: memref<i16x4x50>, %B: memref<i16x50x3>, %D: memref<i16x4x50>, %x: me
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["xegpu", "cuda_tile", "triton"])
 @pytest.mark.parametrize(
     "statement",

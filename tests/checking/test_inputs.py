@@ -48,6 +48,7 @@ tt.func public @add(%lock: !tt.ptr<i32>, %sum: !tt.ptr<i32>) {
 """
 
 
+@pytest.mark.slow
 def test_locks_are_free() -> None:
     """Of any other number the kernel would wait forever, and so there would be no launch."""
     trials = list(Trials(LOCKED, None, Given({}, {}), seed=1))

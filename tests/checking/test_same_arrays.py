@@ -46,6 +46,7 @@ def of_one_array(result: CheckResult) -> dict[str, Verdict]:
     }
 
 
+@pytest.mark.slow
 def test_a_port_that_is_wrong_for_one_array(tmp_path: Path) -> None:
     script = tmp_path / "wrong.py"
     result = xtile.check(twice(), twice(CLEARING), devices=[], reproducer=script)
@@ -74,16 +75,19 @@ def test_a_port_that_is_right() -> None:
     assert verdicts == [Verdict.AGREES] * 3
 
 
+@pytest.mark.slow
 def test_promises_are_kept() -> None:
     result = xtile.check(twice(promise=" {core.noalias}"), twice(CLEARING), devices=[])
     assert (of_one_array(result), result.agrees) == ({}, True)
 
 
+@pytest.mark.slow
 def test_a_source_with_races_on_one_array_is_not_for_that() -> None:
     result = xtile.check(twice(step=1), twice(CLEARING, step=1), devices=[])
     assert (of_one_array(result), result.agrees) == ({}, True)
 
 
+@pytest.mark.slow
 def test_the_tensor_language_has_disjoint_arrays() -> None:
     source = Path(__file__).parents[2] / "examples" / "axpby.ir"
     result = xtile.check(source, source, devices=[])

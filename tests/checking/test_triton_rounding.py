@@ -72,6 +72,7 @@ def numbers() -> tuple[Array, Array]:
 
 @pytest.mark.parametrize(("rough", "precise"), [(QUOTIENT, PRECISE_QUOTIENT), (ROOT, PRECISE_ROOT)])
 class TestApproximations:
+    @pytest.mark.slow
     def test_of_the_source(self, rough: str, precise: str) -> None:
         source = moved(rough)
         for units in (-2, 1, 2):
@@ -79,6 +80,7 @@ class TestApproximations:
         for units in (-8, 8):
             assert checked(source, moved(precise, units), *numbers()).verdict is Verdict.DIFFERS
 
+    @pytest.mark.slow
     def test_of_the_port(self, rough: str, precise: str) -> None:
         source = moved(precise)
         for units in (-2, 2):

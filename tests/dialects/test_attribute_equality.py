@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+import pytest
 from xdsl.ir import Attribute, ParametrizedAttribute
 
 from xtile.dialects.registry import make_context
@@ -22,6 +23,7 @@ def _classes() -> list[type[ParametrizedAttribute]]:
     ]
 
 
+@pytest.mark.slow
 def test_all_parameters_are_compared() -> None:
     classes = _classes()
     assert len(classes) > 60

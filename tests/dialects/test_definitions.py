@@ -14,6 +14,7 @@ from xtile.dialects.registry import COMPLETED_DIALECTS, OWN_DIALECTS
 _FACTORIES = {**OWN_DIALECTS, **COMPLETED_DIALECTS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", _FACTORIES)
 def test_every_format_can_be_read(dialect: str) -> None:
     for operation in _FACTORIES[dialect]().operations:

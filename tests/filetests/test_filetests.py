@@ -71,6 +71,7 @@ def test_every_translation_has_a_file() -> None:
     assert set(translations()) <= shown
 
 
+@pytest.mark.slow
 def test_every_route_has_a_file() -> None:
     """What `xtile-opt --routes` lists: from each form of a kernel to each language."""
     routes = {

@@ -105,6 +105,7 @@ def test_a_mistake_has_a_place(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert set(underline.strip()) <= set("^~")
 
 
+@pytest.mark.slow
 def test_seeds_give_the_same_random_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(EXAMPLES / "gemm.mlir")
     outputs: list[str] = []

@@ -59,6 +59,7 @@ TWO_LAUNCHES = """
 """
 
 
+@pytest.mark.slow
 def test_kernels_get_the_hosts_memory_and_numbers() -> None:
     text = program("", KERNELS + TWO_LAUNCHES)
     given = fresh_generator().standard_normal((4, 16)).astype(np.float32)

@@ -113,6 +113,7 @@ LAUNCHES: dict[str, tuple[Any, ...]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LAUNCHES)
 def test_a_module_takes_the_arguments_of_its_source(language: str) -> None:
     launch = Double(*LAUNCHES[language])

@@ -56,6 +56,7 @@ def test_null_space() -> None:
         assert len(found) == 1 << len(basis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_intersection(size: int) -> None:
     for left in FAMILIES[:585]:

@@ -94,6 +94,7 @@ def test_slices_hold_what_the_dialect_says(dims: list[int], order: tuple[int, ..
     assert [held(layout, "subgroup", number) for number in range(24)] == positions
 
 
+@pytest.mark.slow
 def test_lanes_share_out_the_instructions_of_the_blocks_of_subgroups() -> None:
     """Each level shares out the boxes of the one around it, as the dialect does one by one."""
     layout = intel.XeGpu(
@@ -237,6 +238,7 @@ def test_tiles_that_there_are_not() -> None:
 # --- vectors of subgroups ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [4, 8, 16, 32])
 def test_vectors_are_spread_as_on_the_reference_device(lanes: int) -> None:
     seen = 0

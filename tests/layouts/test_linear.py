@@ -100,6 +100,7 @@ def test_surjective_injective_and_free_variables() -> None:
 # --- layouts from layouts ---
 
 
+@pytest.mark.slow
 def test_product_places_copies_next_to_each_other() -> None:
     outers = list(small_layouts(2, (2, 2)))[::3]
     for inner in SMALL[::7]:
@@ -149,6 +150,7 @@ def test_inverse_and_pseudo_inverse() -> None:
     assert seen > 150
 
 
+@pytest.mark.slow
 def test_invert_and_compose_says_where_an_index_is() -> None:
     layouts = [layout for layout in SMALL if layout.shape == (2, 2)]
     found = 0
@@ -163,6 +165,7 @@ def test_invert_and_compose_says_where_an_index_is() -> None:
     assert found > 5_000
 
 
+@pytest.mark.slow
 def test_invert_and_compose_stays_where_it_can() -> None:
     """A number is read from itself, but for its register, wherever that has the element."""
     layouts = [layout for layout in SMALL if layout.shape == (2, 2)]
@@ -185,6 +188,7 @@ def test_invert_and_compose_stays_where_it_can() -> None:
                 )
 
 
+@pytest.mark.slow
 def test_restrict_project_and_reorder() -> None:
     for layout in SMALL:
         lanes = layout.restrict("lane")
@@ -206,6 +210,7 @@ def test_restrict_project_and_reorder() -> None:
         )
 
 
+@pytest.mark.slow
 def test_reshape_counts_with_the_last_index_fastest() -> None:
     for layout in SMALL:
         elements = layout.shape[0] * layout.shape[1]
@@ -231,6 +236,7 @@ def test_reshape_inputs_counts_with_the_first_one_fastest() -> None:
             assert one.apply(all=number) == layout.apply(**numbers)
 
 
+@pytest.mark.slow
 def test_quotient() -> None:
     tiles = [layout for layout in SMALL if layout.shape == (2, 2)][:80]
     outers = list(small_layouts(2, (2, 2)))

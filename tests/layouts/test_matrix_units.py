@@ -60,6 +60,7 @@ def test_an_instruction_that_there_is_not() -> None:
         operands("HMMA", 16, 8, 16, 16)
 
 
+@pytest.mark.slow
 def test_every_row_of_every_chip_has_layouts() -> None:
     units = {
         unit

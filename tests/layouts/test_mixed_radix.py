@@ -39,6 +39,7 @@ ONCE = [
 ]
 
 
+@pytest.mark.slow
 def test_sums_of_distances() -> None:
     for register, lane, sizes in ONCE:
         layout = Layout.strided({"register": register, "lane": lane}, sizes)
@@ -85,6 +86,7 @@ def test_what_is_no_sum_of_distances_has_no_steps() -> None:
         Layout.of(diagonal).steps("offset")
 
 
+@pytest.mark.slow
 def test_equal_maps_are_equal_layouts() -> None:
     found: dict[object, Layout] = {}
     for register, lane, sizes in ONCE:
@@ -93,6 +95,7 @@ def test_equal_maps_are_equal_layouts() -> None:
         assert found.setdefault(key, layout) == layout
 
 
+@pytest.mark.slow
 def test_inverse() -> None:
     for register, lane, sizes in ONCE[::3]:
         layout = Layout.strided({"register": register, "lane": lane}, sizes)
@@ -103,6 +106,7 @@ def test_inverse() -> None:
         assert table(back.inverse()) == table(layout)
 
 
+@pytest.mark.slow
 def test_composition_of_equal_cuts() -> None:
     for register, lane, sizes in ONCE[::5]:
         layout = Layout.strided({"register": register, "lane": lane}, sizes)

@@ -229,6 +229,7 @@ def test_lanes_in_one_copy_of_the_linear_part_have_no_conflicts(element_bits: in
 # --- every plan does what it is for ---
 
 
+@pytest.mark.slow
 def test_plans_of_all_small_layouts() -> None:
     kinds: set[type] = set()
     layouts = [*small_layouts(2, (2, 2)), *small_layouts(3, (2, 2))]
@@ -301,6 +302,7 @@ MATRICES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), MATRICES)
 def test_plans_of_tritons_layouts(source: triton.Parent, target: triton.Parent) -> None:
     old, new = source.layout([32, 32]), target.layout([32, 32])

@@ -126,6 +126,7 @@ def _port(directory: Path, text: str, languages: list[str], names: str, grid: in
     return [port["verdict"] for port in report["ports"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "languages"),
     [(SWAP, ["spirv"]), (MAXIMUM, ["spirv", "xegpu", "tensorlang"])],
@@ -135,6 +136,7 @@ def test_ports_of_a_lock_agree(tmp_path: Path, text: str, languages: list[str]) 
     assert set(_port(tmp_path, text, languages, "x sum lock", 3)) == {"agrees"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["spirv", "xegpu", "tensorlang"])
 def test_ports_of_a_sum_by_the_last_agree(tmp_path: Path, language: str) -> None:
     text = LAST.replace("ORDER", "acq_rel")
@@ -223,6 +225,7 @@ def test_a_relaxed_lock_of_lanes(order: str) -> None:
         assert "is accessed (read) while another work-item accesses it with store" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["acquire", "release", "relaxed"])
 def test_a_sum_by_the_last_too_early(order: str) -> None:
     right = _lanes(LAST.replace("ORDER", "acq_rel"))
@@ -235,6 +238,7 @@ def test_a_sum_by_the_last_too_early(order: str) -> None:
     assert "is accessed (read) while another" in _reported(wrong, _last_arguments(), 4)
 
 
+@pytest.mark.slow
 def test_a_barrier_that_is_missing() -> None:
     """Work-items use what the one that has the lock has not told them yet."""
     lanes = _lanes(SWAP)

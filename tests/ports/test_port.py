@@ -123,6 +123,7 @@ def test_lines_of_the_tensor_language_know_the_source(tmp_path: Path, kernel: st
     assert all("math.exp" in line for line in exponentials)
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_network(tmp_path: Path, kernel: str) -> None:
     ported(tmp_path / "out", kernel, "--to", "tensorlang", *SMALL)
     page = (tmp_path / "out" / "report.html").read_text()
@@ -214,6 +215,7 @@ def test_layouts_and_their_machine_code_for_the_chip_that_is_named(tmp_path: Pat
     assert of_layouts["instructions"]["machine code"]["v_wmma_f32_16x16x16_f16"] > 0
 
 
+@pytest.mark.slow
 def test_layouts_are_for_the_default_chip_without_machine_code(tmp_path: Path) -> None:
     code, report = ported(tmp_path / "out", PRODUCT, "--to", "amdg", "--no-check")
     (port,) = report["ports"]
@@ -279,6 +281,7 @@ def test_all_languages_leave_out_the_own_one_and_its_level(tmp_path: Path) -> No
     assert targets == ["tensorlang", "xegpu", "spirv", "cuda_tile"]
 
 
+@pytest.mark.slow
 def test_spirv_has_what_launches_need(tmp_path: Path) -> None:
     """The files are those that `xtile compile` writes."""
     chip = ("--chip", "cpu", "--no-check")
@@ -307,6 +310,7 @@ def test_a_kernel_in_its_own_language_stays_as_it_is(tmp_path: Path) -> None:
     assert xtile.to_text(written) == xtile.to_text(xtile.parse(PRODUCT))
 
 
+@pytest.mark.slow
 def test_a_wrong_port_is_shown_and_reproduced(
     tmp_path: Path, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -325,6 +329,7 @@ def test_a_wrong_port_is_shown_and_reproduced(
     assert "#c00" in (tmp_path / "out" / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_difference_below_every_tolerance_is_found_on_exact_numbers(
     tmp_path: Path, kernel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -400,6 +405,7 @@ def test_a_folder(tmp_path: Path, kernel: str, capsys: pytest.CaptureFixture[str
     assert (out / "deep" / "rows.mlir" / "report.json").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_accesses_of_layouts_are_counted() -> None:
     """Offsets for each element are scattered; blocks of local memory are not."""
     made = xtile.translate(xtile.parse(ROOT / "examples" / "gemm.ir"), "amdg", chip="gfx942")

@@ -89,6 +89,7 @@ def test_carried_values_are_not_the_variable() -> None:
     assert (range_of(block.args[0]), range_of(block.args[1])) == ((0, 3), EVERYTHING)
 
 
+@pytest.mark.slow
 def test_long_sums_are_not_followed_for_ever() -> None:
     value = LaneIdOp().result
     for _ in range(5000):

@@ -90,6 +90,7 @@ def elements_of(a: Array, type: str, axis: int, count: int) -> Array:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("type", ["f4E2M1FN", "i4", "i1"])
 def test_packing(type: str, axis: int, rng: np.random.Generator) -> None:
@@ -215,6 +216,7 @@ vector.store %r, %o[%c0] : memref<64x{type}>, vector<64x{type}>
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", ["f8E4M3FN", "f8E5M2"])
 def test_arithmetic_in_memory_of_f8(type: str, rng: np.random.Generator) -> None:
     """Each result is rounded once."""

@@ -166,6 +166,7 @@ def test_on_the_reference_device(name: str, rng: np.random.Generator) -> None:
     check(case, given, out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_as_cuda_tile(name: str, rng: np.random.Generator) -> None:
     case = CASES[name]

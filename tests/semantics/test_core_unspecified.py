@@ -275,6 +275,7 @@ def test_products_reductions_and_loops_get_zeros(way: str) -> None:
         assert values[1].tolist() == [*(2.0 * np.arange(7)), 0]
 
 
+@pytest.mark.slow
 def test_pointers_without_padding() -> None:
     body = (
         f"{MASK}%i = vector.step : vector<8xindex>\n%u = ub.poison : vector<8xf32>\n"

@@ -260,6 +260,7 @@ def test_a_chain_of_flags(check: Check) -> None:
         assert kinds(check(text)) == conflicts("load %b[%c0] : i32")
 
 
+@pytest.mark.slow
 def test_each_work_item_tells_its_own(check: Check) -> None:
     """Without any barrier: each work-item takes over the element of the one of its number."""
     body = f"""
@@ -386,6 +387,7 @@ def has_race(steps: list[Step]) -> bool:
     return race
 
 
+@pytest.mark.slow
 def test_random_orders(check: Check) -> None:
     """A conflict is reported where there is one, and nowhere else."""
     random = fresh_generator()

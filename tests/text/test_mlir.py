@@ -282,6 +282,7 @@ def test_deep_nesting_is_an_error(opening: str, closing: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", ["vector<{}f32>", "!cuda_tile.tile<{}f32>", "memref<{}f32>"])
 def test_a_shape_has_a_limit(type: str) -> None:
     """Reading a million sizes would take hours."""

@@ -49,6 +49,7 @@ def test_files(file: Path) -> None:
     assert _tokens(MlirLexer, text) == _tokens(Slow, text)
 
 
+@pytest.mark.slow
 def test_random_text() -> None:
     random = fresh_generator()
     for _ in range(3000):

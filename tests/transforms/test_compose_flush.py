@@ -55,6 +55,7 @@ def _results(kernel: ModuleOp, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OPERATIONS)
 @pytest.mark.parametrize("language", ["core", "tensorlang", "triton", "xegpu", "lane"])
 def test_values(name: str, language: str) -> None:

@@ -134,6 +134,7 @@ def _results(module: ModuleOp, given: list[np.ndarray], n: int) -> list[np.ndarr
     return arrays
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("element", "name"), COMBINED)
 def test_what_is_carried(element: str, name: str) -> None:
     module = _module(f"%next = arith.{name} %a, %s : vector<4x8x{element}>", element)
@@ -149,6 +150,7 @@ def test_what_is_carried(element: str, name: str) -> None:
             np.testing.assert_allclose(b, a, rtol=0, atol=error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize("element", ["f32", "i32"])
 def test_deeper_loops_compute_the_same(name: str, element: str) -> None:
@@ -164,6 +166,7 @@ def test_deeper_loops_compute_the_same(name: str, element: str) -> None:
         np.testing.assert_array_equal(after[1][:, n:], given[1][:, n:])
 
 
+@pytest.mark.slow
 def test_memory_ends_where_a_loop_does_that_has_no_negative_end() -> None:
     text = xtile.to_text(_module(BODIES["writes"]), "mlir")
     for old, new in (

@@ -143,6 +143,7 @@ def launched(module: ModuleOp, seed: int, sizes: tuple[int, ...], grid: tuple[in
     return c
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_values(form: str) -> None:
     """The same for grids that end within a block, before the end of memory, and behind it."""
@@ -160,6 +161,7 @@ def test_values(form: str) -> None:
         np.testing.assert_array_equal(found, expected, err_msg=f"{sizes} {grid}")
 
 
+@pytest.mark.slow
 def test_unchecked_tiles() -> None:
     """A block that is there for some work-groups only checks what the source need not."""
     module = parsed({**UPDATE, "inside": "true"})

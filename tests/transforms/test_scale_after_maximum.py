@@ -237,6 +237,7 @@ def test_a_remark_tells_of_it() -> None:
 EXAMPLE = Path(__file__).parents[2] / "examples" / "flash_attention.ir"
 
 
+@pytest.mark.slow
 def test_attention_scales_maxima_unless_it_is_to_be_exact() -> None:
     texts = [
         xtile.to_text(xtile.port(EXAMPLE, "cuda_tile", exact=exact), "mlir")
@@ -245,6 +246,7 @@ def test_attention_scales_maxima_unless_it_is_to_be_exact() -> None:
     assert [" minf " in text for text in texts] == [True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [0.125, -0.125, 0.0])
 def test_attention_computes_the_same_with_every_scale(scale: float) -> None:
     random = fresh_generator()

@@ -220,6 +220,7 @@ def test_what_a_function_is_written_in(form: Form) -> None:
     assert [found.form for found in forms_of(_read(form))] == [form]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TAKEN)
 def test_a_pass_works_or_says_what_it_takes(name: str) -> None:
     for form in TEXTS:
@@ -406,6 +407,7 @@ def test_launches_leave_the_host_alone() -> None:
 # --- modules of several forms ---
 
 
+@pytest.mark.slow
 def test_each_kernel_goes_its_own_way() -> None:
     """Each of these adds once in a work-group of one work-item, whatever its level is."""
     levels = {"block": "block", "subgroup": "subgroup", "lane": "lane", "plain": None}
@@ -421,6 +423,7 @@ def test_each_kernel_goes_its_own_way() -> None:
             assert numbers.tolist() == [1, 0, 0, 0], (name, device)
 
 
+@pytest.mark.slow
 def test_languages_levels_globals_and_host_functions_in_one_module() -> None:
     function = """func @source(%a: memref<i32x4>) {
       %one = constant 1 : i32

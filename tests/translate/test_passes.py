@@ -83,6 +83,7 @@ def test_stock_xdsl_opt_tells_that_a_pass_failed(tmp_path: Path) -> None:
     assert "give the function the attribute subgroup_size" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["pvc", "bmg", "dg2"])
 def test_the_steps_are_the_route(chip: str) -> None:
     expected = xtile.to_text(translate(_module(), "tensorlang-to-xegpu", Options(chip)), "mlir")
@@ -125,6 +126,7 @@ def test_stock_xdsl_opt_writes_spirv(path: Path, chip: str) -> None:
     assert _xdsl_opt(path, "-p", steps, "-t", "spirv-asm").stdout == at_once.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["pvc", "cpu"])
 def test_the_lane_level_becomes_spirv(chip: str) -> None:
     lanes = translate(_module(), "tensorlang-to-lane", Options(chip))

@@ -440,6 +440,7 @@ def test_chips_of_other_vendors_are_wrong(
 # --- targets that encode what a translation ends with ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("route", "target", "more"),
     [
@@ -472,6 +473,7 @@ def test_bytecode_of_a_translation(may_overlap: bool, kernel: Path, capsys: Opt)
     assert data == encode_tiles(module)
 
 
+@pytest.mark.slow
 def test_the_same_chip_is_the_default_of_a_translation_and_of_a_target(
     kernel: Path, capsys: Opt
 ) -> None:
@@ -522,6 +524,7 @@ STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", STEPS)
 def test_steps_are_timed_and_shown(arguments: tuple[str, ...], kernel: Path, capsys: Opt) -> None:
     names = STEPS[arguments].split()
@@ -563,6 +566,7 @@ def test_what_a_kernel_cannot_be_ported_to(target: Any, chip: str | None, messag
         xtile.port("no/such.ir", target, chip=chip)
 
 
+@pytest.mark.slow
 def test_ports_have_the_default_chip_of_the_vendor() -> None:
     module = xtile.parse(GEMM, language="tensorlang")
     for target, chip in (("xegpu", "pvc"), ("spirv", "pvc"), ("cuda_tile", "sm_90")):
@@ -591,6 +595,7 @@ def test_remarks_name_what_to_promise_in_the_words_of_the_source(kernel: Path, c
     assert f"; give %A {promise}\n" in err
 
 
+@pytest.mark.slow
 def test_layouts_are_for_the_chip_that_is_asked_for() -> None:
     """What has layouts for another chip is translated again through the core form."""
     laid_out = xtile.translate(xtile.parse(GEMM, language="tensorlang"), "amdg", chip="gfx950")

@@ -115,6 +115,7 @@ def test_sizes_that_are_no_powers_of_two() -> None:
     check(a, b, out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("route", "chip"), [("core-to-xegpu", "pvc"), ("core-to-lane", "dg2"), ("core-to-lane", "cpu")]
 )

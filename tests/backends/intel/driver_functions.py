@@ -12,10 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+# Copies of these functions in each place that calls them would take long to compile.
 _HEADER = """
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 
+__attribute__((noinline))
 uint element(__global void *base, int width, int height, int pitch, int bytes, int x, int y) {
   uint value = 0;
   if (x < 0 || x >= width / bytes || y < 0 || y >= height) return 0;
@@ -24,6 +26,7 @@ uint element(__global void *base, int width, int height, int pitch, int bytes, i
   return value;
 }
 
+__attribute__((noinline))
 void set(__global void *base, int width, int height, int pitch, int bytes, int x, int y, uint v) {
   if (x < 0 || x >= width / bytes || y < 0 || y >= height) return;
   __global uchar *p = (__global uchar *)base + (long)y * pitch + x * bytes;
@@ -69,7 +72,7 @@ def _function(name: str) -> str:
 
 
 def _block(found: re.Match[str]) -> str:
-    head = f"__attribute__((overloadable)) void {found['name']}({_PLACE}"
+    head = f"__attribute__((overloadable, noinline)) void {found['name']}({_PLACE}"
     if found["verb"] == "prefetch":
         return f"{head}) {{}}"
     bits, rows, columns, count = (int(found[n]) for n in ("bits", "rows", "columns", "count"))

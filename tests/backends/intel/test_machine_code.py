@@ -687,6 +687,7 @@ def test_causal_attention_of_work_groups_on_pvc(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_causal_attention_of_work_groups_computes_the_same() -> None:
     module = parse(_WORK_GROUPS, language="mlir")
     made = translate_to(module, "lane", Options("pvc", compiler=XTILE))

@@ -177,6 +177,7 @@ SPELLINGS: list[tuple[dict[str, str], dict[str, str]]] = [
 """The types of values, and how an operation is written from a release on."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("values", "texts"), SPELLINGS)
 def test_each_release_has_its_spelling(values: dict[str, str], texts: dict[str, str]) -> None:
     text = None

@@ -60,6 +60,7 @@ def warnings_of(parameters: str, body: str, *arguments: Any) -> list[str]:
     return [each.message for each in result.warnings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_load_gives_the_padding(name: str) -> None:
     type, space = VIEWS[name]

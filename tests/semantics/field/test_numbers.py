@@ -354,6 +354,7 @@ def test_signs_and_exponents_of_numbers_in_bits(dtype: Any) -> None:
     _assert_equal(flushed.view(dtype).numbers()[is_normal], cells[is_normal])
 
 
+@pytest.mark.slow
 def test_draws_are_independent() -> None:
     seed = int(fresh_generator().integers(2**48))
     first, same, other = Algebra(seed), Algebra(seed), Algebra(seed + 1)

@@ -43,6 +43,7 @@ def _all_numbers(element: str) -> list[Fraction]:
     return sorted({Fraction(float(each)) for each in values[np.isfinite(values)]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", _F8)
 @pytest.mark.parametrize("source", ["f16", "bf16", "f32"])
 @pytest.mark.parametrize("mode", ["rtne", "rtz"])

@@ -75,6 +75,7 @@ def accesses(module: ModuleOp) -> Iterator[TransferReadOp | TransferWriteOp]:
             yield operation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type", TYPES)
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 def test_transposed_tiles_have_no_conflicts_of_banks(type: str, chip: str) -> None:

@@ -65,6 +65,7 @@ func @k(%A: memref<{a}x128x64>{{alignment=128}}, %B: memref<{a}x64x64>{{alignmen
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", ["0", "1"])
 @pytest.mark.parametrize(
     ("a", "c"), [("f16", "f32"), ("bf16", "f32"), ("f16", "f16"), ("bf16", "bf16")]

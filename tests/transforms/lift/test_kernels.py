@@ -24,6 +24,7 @@ def test_kernels_compute_the_same(name: str) -> None:
     check(text, 3, shapes={"k": shapes})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_softmax(target: str) -> None:
     random = fresh_generator()
@@ -88,6 +89,7 @@ def test_what_the_first_subgroup_leaves_in_local_memory(target: str) -> None:
         assert text.count("tile<1x2048xf32>, token") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_flash_attention(target: str) -> None:
     random = fresh_generator()
@@ -105,6 +107,7 @@ def test_flash_attention(target: str) -> None:
         np.testing.assert_allclose(o[:, :, head], c @ (powers / powers.sum(0)), atol=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["cuda_tile", "triton"])
 def test_product(target: str) -> None:
     """Subgroups with products of their own compute one, in steps that suit the chip."""

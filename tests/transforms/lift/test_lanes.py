@@ -16,6 +16,7 @@ from xtile.transforms.lift import lift_kernels
 EXAMPLES = Path(xtile.__file__).parents[1] / "examples"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 @pytest.mark.parametrize("target", ["tile", "cuda_tile", "triton"])
 def test_product(target: str, chip: str) -> None:
@@ -33,6 +34,7 @@ def test_product(target: str, chip: str) -> None:
     np.testing.assert_allclose(c, expected, rtol=0, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["tile", "triton"])
 def test_softmax(target: str) -> None:
     x = np.asfortranarray(fresh_generator().standard_normal((35, 20)).astype(np.float32))
@@ -43,6 +45,7 @@ def test_softmax(target: str) -> None:
     np.testing.assert_allclose(y, powers / powers.sum(0), rtol=1e-5, atol=0)
 
 
+@pytest.mark.slow
 def test_flash_attention() -> None:
     """Addresses, local variables, shuffles and fragments of f16 in one kernel."""
     random = fresh_generator()

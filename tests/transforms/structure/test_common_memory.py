@@ -137,12 +137,14 @@ def _check_values(text: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHARED)
 def test_a_view_before_the_loop(name: str) -> None:
     assert _views_in_loops(structure(raised(SHARED[name]), common_memory=True)) == 0
     _check_values(SHARED[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_a_view_in_each_iteration(name: str) -> None:
     assert _views_in_loops(structure(raised(OWN[name]), common_memory=True)) == 1
@@ -209,6 +211,7 @@ def _dealt_out(k: Kernel) -> None:
     k.store(out + k.block() * SIZE + k.arange(SIZE), each.results[0])
 
 
+@pytest.mark.slow
 def test_a_loop_is_split_where_its_tiles_begin_beyond_the_end() -> None:
     before = raised(written(_dealt_out))
     after = structure(before, common_memory=True)
@@ -223,6 +226,7 @@ def test_a_loop_is_split_where_its_tiles_begin_beyond_the_end() -> None:
     _launches_agree(written(_dealt_out), *launches)
 
 
+@pytest.mark.slow
 def test_blocks_beyond_the_end_access_nothing() -> None:
     x = fresh_generator().standard_normal(40).astype(np.float32)
     launches: list[Launch] = [
@@ -261,6 +265,7 @@ def _batches(k: Kernel) -> None:
     k.store(out + at, k.load(x + at, inside, 0) * 2, inside)
 
 
+@pytest.mark.slow
 def test_parts_of_the_offset_are_indices_along_further_dimensions() -> None:
     x = fresh_generator().standard_normal((3, 40, 10)).astype(np.float32)
     launches: list[Launch] = [
@@ -273,6 +278,7 @@ def test_parts_of_the_offset_are_indices_along_further_dimensions() -> None:
     ] * 2
 
 
+@pytest.mark.slow
 def test_a_tile_that_another_block_may_not_have_is_no_substitute() -> None:
     """Block 5 is the first tile of batch 1 if there is one; nothing says that this is memory."""
 
@@ -289,6 +295,7 @@ def test_a_tile_that_another_block_may_not_have_is_no_substitute() -> None:
     assert sorted(map(_is_of_all_blocks, _views(module))) == [False, True]
 
 
+@pytest.mark.slow
 def test_a_condition_of_a_block() -> None:
     def write(k: Kernel) -> None:
         x, out = k.pointers("x out")
@@ -314,6 +321,7 @@ def test_long_rows_stay_tiles_of_pointers_where_these_are_faster() -> None:
         assert len(_views(structure(module, longest_row=longest))) == views
 
 
+@pytest.mark.slow
 def test_descriptors_of_triton_are_views_of_whole_tensors() -> None:
     text = """
     tt.func public @k(%x: !tt.ptr<f32>, %out: !tt.ptr<f32>, %m: i32, %n: i32) {
@@ -403,6 +411,7 @@ def _add_one(k: Kernel, m: Tile, n: Tile, i: Tile, j: Tile) -> None:
     k.store(y + at, k.load(x + at, inside, 0) + 1, inside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [_dealt_out_in_turn, _dealt_out_in_groups])
 def test_tiles_that_blocks_take_in_turn_begin_inside(write: Writer) -> None:
     x = fresh_generator().standard_normal(70 * 20).astype(np.float32)

@@ -134,6 +134,7 @@ def _check_values(text: str) -> None:
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", HIDDEN)
 def test_rows_that_do_not_matter_are_beyond_the_end(use: str) -> None:
     text = _kernel(HIDDEN[use], LIMITS["remainder"])
@@ -142,6 +143,7 @@ def test_rows_that_do_not_matter_are_beyond_the_end(use: str) -> None:
     _check_values(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", LIMITS)
 def test_limits_of_rows_that_do_not_matter_change_nothing(limit: str) -> None:
     text = _kernel(HIDDEN["store"], LIMITS[limit])
@@ -199,6 +201,7 @@ SEEN: dict[str, Use] = {
 """Uses to which rows from `m` on matter."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", SEEN)
 def test_rows_that_matter_begin_again(use: str) -> None:
     text = _kernel(SEEN[use], LIMITS["remainder"])

@@ -197,6 +197,7 @@ def _random(k: Kernel, rng: Generator, names: list[Number], depth: int) -> Numbe
     return _combined(a, str(rng.choice(list(_OPERATIONS))), b)
 
 
+@pytest.mark.slow
 def test_random_numbers() -> None:
     rng = fresh_generator()
     proved = 0

@@ -48,6 +48,7 @@ def test_kernels_on_opencl(name: str) -> None:
         _compare(found, arrays_after(before, launch))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", one_of(2, CASES))
 def test_kernels_lowered_to_views(name: str) -> None:
     before = raised(CASES[name].text())

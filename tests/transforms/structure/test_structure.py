@@ -58,6 +58,7 @@ def _text_of(module: ModuleOp) -> str:
     return xtile.to_text(module, "mlir")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_compute_the_same(name: str) -> None:
     before = raised(CASES[name].text())

@@ -76,6 +76,7 @@ def _arguments(dtype: Any) -> list[Any]:
     return [numbers[0], numbers[1], m, n]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "kind", "element"),
     [

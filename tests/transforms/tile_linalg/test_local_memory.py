@@ -132,6 +132,7 @@ CASES: dict[str, tuple[str, list[Shape], bool]] = {
 """Each with shapes, and whether local memory stays memory."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str) -> None:
     text, shapes, stays = CASES[name]

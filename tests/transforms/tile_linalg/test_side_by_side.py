@@ -90,6 +90,7 @@ FORMS: dict[str, tuple[dict[str, str], Size3, list[Shape], str]] = {
 """What is written otherwise, the launch, shapes, and the type of the product's result."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
 def test_values(name: str) -> None:
     words, grid, shapes, result = FORMS[name]
@@ -109,6 +110,7 @@ APART = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", APART)
 def test_what_stays_in_turns(name: str) -> None:
     text = KERNEL.substitute({**USUAL, **APART[name]})

@@ -323,6 +323,7 @@ def test_offsets_that_32_bits_do_not_hold(stride: int, bits: int) -> None:
     assert not any(f"tile<8x8xi{96 - bits}>" in line for line in offsets)
 
 
+@pytest.mark.slow
 def test_one_large_product_is_compiled_like_one_of_linear_algebra() -> None:
     """A tile of 256 x 256 takes the registers of two blocks."""
     text = """

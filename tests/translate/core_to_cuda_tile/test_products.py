@@ -146,12 +146,14 @@ def test_a_column_and_a_row(types: tuple[str, str]) -> None:
     _check(text, types, shapes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["maxnumf", "mul"])
 def test_kinds(kind: str) -> None:
     shapes = (8, 4), (4, 8), (8, 8)
     _check(_kernel(("f32", "f32"), shapes, _CANONICAL, kind), ("f32", "f32"), shapes)
 
 
+@pytest.mark.slow
 def test_large_products_are_added_up_step_by_step() -> None:
     """The elements of a tile of products are limited."""
     shapes = (64, 32), (32, 64), (64, 64)

@@ -43,6 +43,7 @@ def module_text(module: ModuleOp) -> str:
     return xtile.to_text(module, "tensorlang").partition("{")[0]
 
 
+@pytest.mark.slow
 def test_every_instruction_comes_back() -> None:
     """Each row of the way there is a function again, with the parameters that it had."""
     for case in CASES:

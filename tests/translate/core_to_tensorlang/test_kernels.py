@@ -170,16 +170,19 @@ def test_matrices_of_subgroups() -> None:
     agree(SUBGROUP, _product_of_matrices(16, 64, 16, 14))
 
 
+@pytest.mark.slow
 def test_parts_of_lanes() -> None:
     agree(LANE_PRODUCT, _product_of_matrices(8, 16, 16, 8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["reference", "opencl"])
 def test_work_items_that_fill_no_subgroup(device: str) -> None:
     numbers = fresh_generator().integers(0, 2**31, 48).astype(np.float32)
     agree(LANES, [numbers, np.full(48, -1, np.int32), 5], grid=2, device=device)
 
 
+@pytest.mark.slow
 def test_a_kernel_of_cutile() -> None:
     """The port takes the arrays that the source takes."""
     text = (ROOT / "examples" / "cutile" / "rms_norm.mlir").read_text()
@@ -253,6 +256,7 @@ def test_what_is_refused_says_why() -> None:
             ported(module)
 
 
+@pytest.mark.slow
 def test_a_loop_of_work_items_that_begins_with_a_constant_vector() -> None:
     """The sums of a product in a loop begin as a constant, and the loop carries them."""
     source = ROOT / "examples" / "matrix_unit.ir"

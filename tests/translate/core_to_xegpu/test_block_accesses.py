@@ -245,6 +245,7 @@ def test_writes_at_the_edges(element: str, chip: str, transpose: bool) -> None:
 # --- memory that begins anywhere ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("rest", [4, 16, 48, 60])
 def test_what_lies_before_memory_is_not_touched(element: str, rest: int) -> None:

@@ -68,6 +68,7 @@ def test_kernels_on_opencl(name: str) -> None:
     case.check(arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), one_of(2, product(RAISED, WAYS)))
 def test_raised_kernels(name: str, way: str) -> None:
     case = CASES[name]()

@@ -93,6 +93,7 @@ def test_an_update_by_one_work_item_is_one_point() -> None:
         assert y.tolist() == [0, 1, *[-77] * 30]
 
 
+@pytest.mark.slow
 def test_elements_move_between_lanes() -> None:
     """Shapes, transposes and parts of vectors of a subgroup, in the code of lanes."""
     body = """%zero = arith.constant 0 : i32

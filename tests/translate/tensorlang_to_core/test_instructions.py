@@ -46,6 +46,7 @@ def test_every_instruction_has_a_rule() -> None:
     assert not {operation.name for operation in OPERATIONS if RULES.get(operation.name) is None}
 
 
+@pytest.mark.slow
 def test_every_instruction_has_a_row() -> None:
     tested = {operation.name for case in CASES for operation in case.module().walk()}
     assert {operation.name for operation in OPERATIONS} <= tested

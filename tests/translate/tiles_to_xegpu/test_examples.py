@@ -30,6 +30,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 SAMPLE = ("batched_gemm", "coopmatrix_gemm", "fused_kernel", "tall_and_skinny")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES if TAKES_ALL else SAMPLE)
 def test_numbers(name: str) -> None:
     grid, shapes = SHAPES[name]

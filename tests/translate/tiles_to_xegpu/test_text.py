@@ -56,6 +56,7 @@ def test_a_padding_that_blocks_have_not_is_selected() -> None:
     assert text.count("arith.select") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("memory", "tile", "chip", "reason"),
     [
@@ -155,6 +156,7 @@ def test_a_reduction_has_a_slice_of_its_sources_layout() -> None:
     assert f"arith.addf %s, %s {{layout_result_0 = {part}}}" in text
 
 
+@pytest.mark.slow
 def test_subgroups_are_as_many_as_the_largest_vector_needs() -> None:
     body = """%zero = arith.constant 0.0 : f32
       %v = vector.transfer_read %a[%c0], %zero : memref<4096xf32>, vector<{n}xf32>

@@ -113,6 +113,7 @@ def test_a_product_of_the_tensor_language(device: str) -> None:
     np.testing.assert_allclose(c, a.astype(np.float32) @ b, rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_group_of_matrices() -> None:
     made = as_xegpu(xtile.parse(EXAMPLES / "batched_gemm.ir"))
     assert "memref<?xmemref<" in text_of(made)

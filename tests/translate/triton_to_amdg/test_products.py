@@ -226,6 +226,7 @@ def test_results_are_stored_16_bytes_at_once() -> None:
     assert not said_of(made, NEWEST, "gfx950")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("factor", "turns"), [("f16", 0), ("f16", 3), (F8, 2)])
 def test_copies_ahead(factor: str, turns: int) -> None:
     """gfx950 copies past the registers, to one half of local memory while it reads the other."""

@@ -108,6 +108,7 @@ def test_products(left: str, right: str, chip: str) -> None:
     assert is_whole == (chip == "gfx950" and left in SCALED and right in SCALED)
 
 
+@pytest.mark.slow
 def test_packed_along_the_other_dimension() -> None:
     module, arguments = product("e2m1", "e2m1", packs=False)
     made = laid_out(module, "gfx950", 4)

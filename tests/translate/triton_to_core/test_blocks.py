@@ -194,6 +194,7 @@ tt.func public @copy(%in0: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i32)
 }}"""
 
 
+@pytest.mark.slow
 def test_blocks_become_tiles_of_views_of_cuda_tile() -> None:
     """Blocks that begin at indices that are not negative, also where a loop advances them."""
     module = translate(xtile.parse(KERNEL, language="mlir"), "triton-to-cuda_tile")

@@ -45,6 +45,7 @@ def test_detection(text: str, revision: str) -> None:
     assert detect_revision(text) == revision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

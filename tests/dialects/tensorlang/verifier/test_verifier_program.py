@@ -357,6 +357,7 @@ def _arguments(operation: Operation) -> list[object]:
     return [a for region in operation.regions for block in region.blocks for a in block.args]
 
 
+@pytest.mark.slow
 def test_deep_nesting() -> None:
     condition = ConstantOp.create(properties={"value": IntegerAttr(1, 1)}, result_types=[BOOL])
     block = inner = Block()

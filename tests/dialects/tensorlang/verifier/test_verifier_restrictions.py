@@ -92,6 +92,7 @@ def _broken_rules() -> set[tuple[type[Operation], Rule]]:
     }
 
 
+@pytest.mark.slow
 def test_every_operation_occurs_in_a_row() -> None:
     seen = {type(operation) for operation in _operations()}
     missing = [cls.mnemonic() for cls in OPERATIONS if cls not in seen]
