@@ -69,8 +69,9 @@ class IndexArithmetic(ABC):
         """The sum of two indices."""
         if isinstance(a, int) and isinstance(b, int):
             return wrap(a + b, INDEX_WIDTH)
-        if a == 0 or b == 0:
-            return b if a == 0 else a
+        known, other = (a, b) if isinstance(a, int) else (b, a)
+        if isinstance(known, int) and known == 0:
+            return other
         return self._emitted(IndexOperation.ADD, a, b)
 
     def add_all(self, numbers: Iterable[Index]) -> Index:
@@ -94,8 +95,9 @@ class IndexArithmetic(ABC):
         """The product of two indices."""
         if isinstance(a, int) and isinstance(b, int):
             return wrap(a * b, INDEX_WIDTH)
-        if a in (0, 1) or b in (0, 1):
-            return b if a == 1 else a if b == 1 else 0
+        known, other = (a, b) if isinstance(a, int) else (b, a)
+        if isinstance(known, int) and known in (0, 1):
+            return other if known else 0
         return self._emitted(IndexOperation.MULTIPLY, a, b)
 
     def sum_of_products(self, numbers: Sequence[Index], factors: Sequence[Index]) -> Index:

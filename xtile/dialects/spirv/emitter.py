@@ -217,7 +217,7 @@ class Emitter:
         number = self.define(result)
         out.append(number)
         name = result.name_hint
-        if name is not None:
+        if name is not None and self._has_names:
             self.name(number, name)
         if instruction.attributes:
             self.decorate(number, decorations_of(instruction))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
@@ -67,10 +67,15 @@ def _key(operation: Operation, operands: list[SSAValue]) -> Any:
     return (
         operation.name,
         tuple(operands),
-        tuple(operation.result_types),
-        tuple(sorted(operation.properties.items(), key=lambda item: item[0])),
-        tuple(sorted(operation.attributes.items(), key=lambda item: item[0])),
+        operation.result_types,
+        _in_order(operation.properties),
+        _in_order(operation.attributes),
     )
+
+
+def _in_order(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Attribute], ...]:
+    items = tuple(attributes.items())
+    return items if len(items) < 2 else tuple(sorted(items, key=lambda item: item[0]))
 
 
 def _copy(operation: Operation, cleaner: Cleaner) -> None:

@@ -187,8 +187,12 @@ def _expression_of_number(number: Polynomial) -> Expression | None:
         if not product:
             continue
         each: Expression = factor
-        for atom in product:
-            one = _expression(atom, _DEPTH) if isinstance(atom, SSAValue) else _of_loop(atom)
+        factors = [
+            _expression(atom, _DEPTH) if isinstance(atom, SSAValue) else _of_loop(atom)
+            for atom in product
+        ]
+        # The factors of a polynomial have an order that differs from run to run.
+        for one in sorted(factors, key=str):
             if one is None:
                 return None
             each = _joined("mul", each, one)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from xdsl.dialects import arith, vector
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, OpResult
 
 from xtile.dialects.effects import leaves_memory, only_reads, synchronizes
 from xtile.dialects.vector.slices import ExtractStridedSliceOp
@@ -20,6 +20,9 @@ from xtile.dialects.xegpu.ops.product import DpasOp
 _PARTS = (arith.BitcastOp, vector.BitcastOp, ExtractStridedSliceOp)
 """What becomes of a loaded block before it is a factor; most of it takes no instruction."""
 
+_MADE_OF = frozenset(kind.name for kind in (LoadNdOp, *_PARTS))
+_USED_BY = frozenset(kind.name for kind in (DpasOp, *_PARTS))
+
 
 def delay_loads(root: Operation) -> None:
     """Moves loads of factors, inside of an operation, down to the first products that need them.
@@ -29,7 +32,7 @@ def delay_loads(root: Operation) -> None:
     """
     blocks: dict[Block, None] = {}
     for operation in walk(root):
-        if isinstance(operation, DpasOp) and operation.parent is not None:
+        if operation.name == DpasOp.name and operation.parent is not None:
             blocks[operation.parent] = None
     for block in blocks:
         _reorder(block)
@@ -41,7 +44,7 @@ def _reorder(block: Block) -> None:
         if _is_of_factor(operation, block):
             waiting[operation] = None
             continue
-        for each in _needed(operation, waiting):
+        for each in _needed(operation, waiting) if waiting else ():
             _put(each, operation, waiting)
 
 
@@ -83,16 +86,15 @@ def _put(operation: Operation, before: Operation, waiting: dict[Operation, None]
 
 def _owners(operation: Operation) -> list[Operation]:
     """What makes the operands of an operation."""
-    owners = (operand.owner for operand in operation.operands)
-    return [owner for owner in owners if isinstance(owner, Operation)]
+    return [operand.op for operand in operation.operands if isinstance(operand, OpResult)]
 
 
 def _is_of_factor(operation: Operation, block: Block) -> bool:
     """Whether an operation makes nothing but factors of products in the same block."""
+    if operation.name not in _MADE_OF:
+        return False
     users = [use.operation for result in operation.results for use in result.uses]
-    return isinstance(operation, (LoadNdOp, *_PARTS)) and all(
-        user.parent is block and isinstance(user, (DpasOp, *_PARTS)) for user in users
-    )
+    return all(user.parent is block and user.name in _USED_BY for user in users)
 
 
 def _is_passed(operation: Operation) -> bool:

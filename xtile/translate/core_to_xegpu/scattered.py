@@ -61,12 +61,16 @@ def is_component(
     lowering: Lowering, layout: VectorLayout, block: int, entry: Index
 ) -> SSAValue | None:
     """Whether a lane's entry is a component; None if it always is."""
+    has_all_rows = layout.rows % layout.row_step == 0
+    may_be_below = not isinstance(entry, int) or entry == layout.entries - 1
+    has_all_columns = (block + 1) * layout.width <= layout.columns
+    if has_all_columns and (has_all_rows or not may_be_below):
+        return None
     row, column = position(lowering, layout, block, entry)
     result: SSAValue | None = None
-    has_all_rows = layout.rows % layout.row_step == 0
-    if not has_all_rows and (not isinstance(entry, int) or entry == layout.entries - 1):
+    if not has_all_rows and may_be_below:
         result = lowering.is_below(row, layout.rows)
-    if layout.columns < (block + 1) * layout.width:
+    if not has_all_columns:
         result = lowering.both(result, lowering.is_below(column, layout.columns))
     return result
 
@@ -258,15 +262,16 @@ def guarded_values(
         return emit()
     then = Block()
     with lowering.at_end_of(then):
-        lowering.emit(scf.YieldOp(*emit()))
+        lowering.emit(made(scf.YieldOp, emit(), ()))
     if not types:
-        lowering.emit(scf.IfOp(condition, [], Region([then])))
+        lowering.emit(made(scf.IfOp, (condition,), (), regions=(Region([then]), Region())))
         return []
     otherwise = Block()
     with lowering.at_end_of(otherwise):
-        lowering.emit(scf.YieldOp(*(lowering.constant(0, type_) for type_ in types)))
-    choice = scf.IfOp(condition, list(types), Region([then]), Region([otherwise]))
-    return list(lowering.emit(choice).results)
+        zeros = [lowering.constant(0, type_) for type_ in types]
+        lowering.emit(made(scf.YieldOp, zeros, ()))
+    regions = Region([then]), Region([otherwise])
+    return list(lowering.emit(made(scf.IfOp, (condition,), types, regions=regions)).results)
 
 
 def entries(lowering: Lowering, fragment: Fragment) -> list[tuple[int, int, SSAValue]]:

@@ -28,12 +28,21 @@ class Constants:
     def __init__(self, block: Block) -> None:
         self._block = block
         self._known: dict[Hashable, SSAValue] = {}
+        # By the identities of their types, which take long to hash; those live as long as this.
+        self._integers: dict[tuple[int, int], SSAValue] = {}
+        self._types: list[Attribute] = []
         self.numbers: dict[SSAValue, int] = {}
 
     def integer(self, number: int, type_: Attribute) -> SSAValue:
         """An integer or a truth value, or a vector of equal ones; it wraps around in its type."""
-        width = integer_width(element_type(type_))
-        return self.of_bits(wrap(number, width) if width > 1 else number & 1, type_)
+        key = number, id(type_)
+        value = self._integers.get(key)
+        if value is None:
+            width = integer_width(element_type(type_))
+            bits = wrap(number, width) if width > 1 else number & 1
+            value = self._integers[key] = self.of_bits(bits, type_)
+            self._types.append(type_)
+        return value
 
     def floating(self, number: float, type_: Attribute) -> SSAValue:
         """A number of a floating type, or a vector of equal ones; it is rounded to its type."""
