@@ -581,6 +581,8 @@ def test_products_of_tiles_on_dg2(language: str, tmp_path: Path) -> None:
     assert len(re.findall(r"\bgoto\b", code)) <= 4
     # A row of A has 32 numbers, one of B 16; two stores write a row of C.
     assert len(re.findall(r"\bsend\.(?:dc0|dc1|ugm)\b", code)) <= rows + depth + 2 * rows
+    # Rows of a matrix share an address, to which their distance is added.
+    assert len(re.findall(r"\bshl\b", code)) < rows + depth
 
 
 @pytest.mark.slow

@@ -100,10 +100,10 @@ def uniform(lowering: Lowering, value: SSAValue) -> SSAValue:
 def _uniform_pointer(lowering: Lowering, descriptor: BlockDescriptor, further: Index) -> SSAValue:
     """Points to an element so far behind the region's first one."""
     memory = replace(descriptor.memory, pointer=_uniform_base(lowering, descriptor.pointer))
-    index = lowering.add(descriptor.start, further)
-    if not isinstance(index, int):
-        index = uniform(lowering, index)
-    return pointer_to(lowering, memory, Location(index, 0))
+    varying, known = lowering.linear(0, (descriptor.start, further), (1, 1))
+    if not isinstance(varying, int):
+        varying = uniform(lowering, varying)
+    return pointer_to(lowering, memory, Location(varying, known))
 
 
 def _uniform_base(lowering: Lowering, pointer: SSAValue) -> SSAValue:
