@@ -47,13 +47,19 @@ def accessed(
     Raises:
         DiagnosticError: Work-items access different memory.
     """
-    given = [widening.where(index) for index in indices]
+    return accessed_at(widening, memory, [widening.where(index) for index in indices])
+
+
+def accessed_at(
+    widening: Widening, memory: SSAValue, indices: Sequence[Where]
+) -> tuple[SSAValue, list[Where]]:
+    """The same for indices of all work-items."""
     view = widening.views.get(memory)
     if view is not None:
-        return view.memory, view.at(widening, given)
+        return view.memory, view.at(widening, indices)
     if widening.divergence.of(memory):
         raise widening.kernel.error(_DIFFERS)
-    return widening.kernel.value(memory), given
+    return widening.kernel.value(memory), list(indices)
 
 
 def _axes(indices: Sequence[Where]) -> Axes:

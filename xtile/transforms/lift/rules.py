@@ -9,6 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Block, Operation
 
+from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.subgroup import AtomicUpdateOp
 from xtile.dialects.effects import read_operands, written_operands
 from xtile.rewrite.rebuilder import copy
@@ -17,6 +18,7 @@ from xtile.transforms.lift import (
     arithmetic,
     matrices,
     memory,
+    points,
     shapes,
     transfers,
     while_loops,
@@ -103,6 +105,11 @@ def _atomic_update(operation: AtomicUpdateOp, widening: Widening) -> None:
         memory.atomic_update(operation, widening)
 
 
+def _atomic_rmw(operation: AtomicRMWOp, widening: Widening) -> None:
+    rule = points.update if isinstance(operation.value.type, VectorType) else arithmetic.elementwise
+    rule(operation, widening)
+
+
 def _of_blocks(name: str) -> Callable[[Any, Widening], None]:
     """A rule for XeGPU of lanes, which few kernels need."""
 
@@ -118,6 +125,7 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "complex.create": arithmetic.create,
     "complex.im": arithmetic.imaginary_part,
     "complex.re": arithmetic.real_part,
+    "core.atomic_rmw": _atomic_rmw,
     "core.atomic_update": _atomic_update,
     "core.complex_part": memory.complex_part,
     "core.fragment_extract": matrices.fragment_extract,
@@ -162,9 +170,11 @@ _RULES: Mapping[str, Callable[[Any, Widening], None]] = {
     "vector.extract": shapes.extract,
     "vector.extract_strided_slice": shapes.extract_slice,
     "vector.from_elements": shapes.from_elements,
+    "vector.gather": points.gather,
     "vector.insert": shapes.insert,
     "vector.insert_strided_slice": shapes.insert_slice,
     "vector.multi_reduction": matrices.reduce,
+    "vector.scatter": points.scatter,
     "vector.shape_cast": shapes.reshape,
     "vector.shuffle": shapes.shuffle,
     "vector.transfer_read": transfers.read,
