@@ -195,9 +195,9 @@ def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -
 
 def _lift(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.lift import lift_kernels
-    from xtile.translate.xegpu_to_core.points import with_single_points_as_accesses
+    from xtile.translate.xegpu_to_core.lanes import with_known_accesses
 
-    return lift_kernels(with_single_points_as_accesses(module), diagnostics)
+    return lift_kernels(with_known_accesses(module), diagnostics)
 
 
 def _clean_up(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:

@@ -126,3 +126,126 @@ def test_text() -> None:
     assert "-> vector<8x4x4xf32>" in made
     assert made.count("core.gather_load") == 2
     assert made.count("core.scatter_store") == 1
+
+
+# --- of lanes ---
+
+LANES = """
+gpu.module @m {{
+  gpu.func @k(%from: memref<256xf32>, %to: memref<256xf32>, %sums: memref<4xi32>) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %id = gpu.thread_id x
+    %first = arith.muli %id, %c4 : index
+    %at = vector.broadcast %first : index to vector<1xindex>
+    %limit = arith.constant dense<100> : vector<1xindex>
+    %mask = arith.cmpi ult, %at, %limit : vector<1xindex>
+    {body}
+    gpu.return
+  }}
+}}
+"""
+
+MEMORY = "memref<256xf32>, vector<1xindex>, vector<1xi1>"
+POINTS = "!xegpu.tensor_desc<1x4xf32, #xegpu.scatter_tdesc_attr<chunk_size = 4 : i64>>"
+
+OF_LANES = {
+    "a chunk": f"""
+    %x = xegpu.load %from[%at], %mask <{{chunk_size = 4 : i64}}> : {MEMORY} -> vector<4xf32>
+    %y = arith.addf %x, %x : vector<4xf32>
+    xegpu.store %y, %to[%at], %mask <{{chunk_size = 4 : i64}}> : vector<4xf32>, {MEMORY}""",
+    "descriptors of points in a loop": f"""
+    %d = xegpu.create_tdesc %from, %at : memref<256xf32>, vector<1xindex> -> {POINTS}
+    %step = arith.constant dense<8> : vector<1xindex>
+    %zero = arith.constant dense<0.0> : vector<4xf32>
+    %e, %sum = scf.for %i = %c0 to %c3 step %c1 iter_args(%p = %d, %s = %zero)
+        -> ({POINTS}, vector<4xf32>) {{
+      %x = xegpu.load %p, %mask : {POINTS}, vector<1xi1> -> vector<4xf32>
+      %t = arith.addf %s, %x : vector<4xf32>
+      %n = xegpu.update_offset %p, %step : {POINTS}, vector<1xindex>
+      scf.yield %n, %t : {POINTS}, vector<4xf32>
+    }}
+    xegpu.store %sum, %to[%at], %mask <{{chunk_size = 4 : i64}}> : vector<4xf32>, {MEMORY}""",
+    "updates": """
+    %n = arith.remui %id, %c4 : index
+    %bin = vector.broadcast %n : index to vector<1xindex>
+    %d = xegpu.create_tdesc %sums, %bin : memref<4xi32>, vector<1xindex>
+        -> !xegpu.tensor_desc<1xi32, #xegpu.scatter_tdesc_attr<>>
+    %one = arith.constant dense<1> : vector<1xi32>
+    %old = xegpu.atomic_rmw addi %d, %mask, %one
+        : !xegpu.tensor_desc<1xi32, #xegpu.scatter_tdesc_attr<>>, vector<1xi1>, vector<1xi32>
+        -> vector<1xi32>""",
+    "in a branch": f"""
+    %is_one = arith.cmpi ult, %id, %c8 : index
+    scf.if %is_one {{
+      %x = xegpu.load %from[%at], %mask <{{chunk_size = 4 : i64}}> : {MEMORY} -> vector<4xf32>
+      xegpu.store %x, %to[%at], %mask <{{chunk_size = 4 : i64}}> : vector<4xf32>, {MEMORY}
+    }}""",
+}
+
+
+@pytest.mark.parametrize("to", ["tile", "cuda_tile", "triton"])
+@pytest.mark.parametrize("body", OF_LANES)
+def test_points_of_lanes(body: str, to: str) -> None:
+    text = LANES.format(body=OF_LANES[body])
+    source = fresh_generator().integers(-9, 10, 256).astype(np.float32)
+    results = []
+    for module in (text, xtile.translate(text, to)):
+        written, sums = np.full(256, np.nan, np.float32), np.zeros(4, np.int32)
+        xtile.run(module, [source, written, sums], 1)
+        results.append((written, sums))
+    (expected, counts), (found, counted) = results
+    assert not np.isnan(expected).all() or counts.any()
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(counted, counts)
+
+
+BLOCKS_IN_A_LOOP = """
+gpu.module @m {
+  gpu.func @k(%a: memref<16x64xf16>, %b: memref<64x16xf16>, %c: memref<16x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %c8 = arith.constant 8 : index
+    %id = gpu.subgroup_id : index
+    %row = arith.muli %id, %c8 : index
+    %ta = xegpu.create_nd_tdesc %a[%row, 0] : memref<16x64xf16> -> !xegpu.tensor_desc<8x16xf16>
+    %tb = xegpu.create_nd_tdesc %b[0, 0] : memref<64x16xf16> -> !xegpu.tensor_desc<16x16xf16>
+    %tc = xegpu.create_nd_tdesc %c[%row, 0] : memref<16x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %zero = arith.constant dense<0.0> : vector<8xf32>
+    %da, %db, %sum = scf.for %k = %c0 to %c64 step %c16
+        iter_args(%pa = %ta, %pb = %tb, %s = %zero)
+        -> (!xegpu.tensor_desc<8x16xf16>, !xegpu.tensor_desc<16x16xf16>, vector<8xf32>) {
+      %x = xegpu.load_nd %pa : !xegpu.tensor_desc<8x16xf16> -> vector<8xf16>
+      %y = xegpu.load_nd %pb <{packed}> : !xegpu.tensor_desc<16x16xf16> -> vector<16xf16>
+      %d = xegpu.dpas %x, %y, %s : vector<8xf16>, vector<16xf16>, vector<8xf32> -> vector<8xf32>
+      %na = xegpu.update_nd_offset %pa, [0, 16] : !xegpu.tensor_desc<8x16xf16>
+      %nb = xegpu.update_nd_offset %pb, [16, 0] : !xegpu.tensor_desc<16x16xf16>
+      scf.yield %na, %nb, %d
+          : !xegpu.tensor_desc<8x16xf16>, !xegpu.tensor_desc<16x16xf16>, vector<8xf32>
+    }
+    xegpu.store_nd %sum, %tc : vector<8xf32>, !xegpu.tensor_desc<8x16xf32>
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("to", ["tile", "cuda_tile", "triton"])
+def test_descriptors_of_blocks_in_a_loop(to: str) -> None:
+    random = fresh_generator()
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((16, 64), (64, 16)))
+    c = np.full((16, 16), np.nan, np.float32)
+    made = xtile.translate(BLOCKS_IN_A_LOOP, to)
+    xtile.run(made, [a, b, c], 1)
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    if to == "tile":
+        # The loop's variable takes the place of what was handed on.
+        text = xtile.to_text(made, "mlir")
+        assert "iter_args" in text
+        assert text.count("vector.transfer_read") == 2

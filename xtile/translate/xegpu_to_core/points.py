@@ -6,25 +6,21 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.dialects.memref import AtomicRMWOp as UpstreamAtomicRMWOp
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir import Block as CodeBlock
 
 from xtile.dialects.core.atomics import AtomicRMWOp as CoreAtomicRMWOp
-from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.memory_orders import ordering_of
 from xtile.dialects.shared_attributes import numbers_attribute
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.dialects.vector.positions import ExtractOp
-from xtile.dialects.walk import walk
 from xtile.dialects.xegpu.operation import element_type, layouts_of
 from xtile.dialects.xegpu.ops.atomics import AtomicRMWOp
 from xtile.dialects.xegpu.ops.scattered import LoadGatherOp, PrefetchOp, StoreScatterOp
-from xtile.rewrite.kernels import rebuilt, with_kernels_replaced
-from xtile.rewrite.rebuilder import Rule, RuleTable, copy
-from xtile.text.source import source_of
+from xtile.rewrite.rebuilder import Rule
 from xtile.translate.xegpu_to_core.descriptors import line_of
 from xtile.translate.xegpu_to_core.functions import copy_without_layouts
 from xtile.translate.xegpu_to_core.raising import Points, Raising
@@ -237,42 +233,3 @@ RULES: dict[str, Rule] = {
     StoreScatterOp.name: _store,
     ExtractOp.name: _extract,
 }
-
-
-# --- accesses of single points by work-items: those of `memref`, where the mask allows them ---
-
-
-def with_single_points_as_accesses(module: ModuleOp) -> ModuleOp:
-    """Returns a module whose kernels have no `xegpu.load` and `xegpu.store` of one number.
-
-    ```
-    %x = xegpu.load %p[%i], %mask : i64, index, i1 -> f32
-    ```
-
-    becomes a `memref.load` of the memory at the address, in an `scf.if` of the mask.
-    """
-    raising = Raising(_SINGLE_POINTS, source_of(module), None)
-    return with_kernels_replaced(module, _has_some, lambda kernel: rebuilt(kernel, raising))
-
-
-def _has_some(function: FuncOp) -> bool:
-    return any(map(_is_single, walk(function)))
-
-
-def _is_single(operation: Operation) -> bool:
-    if not isinstance(operation, LoadGatherOp | StoreScatterOp):
-        return False
-    return operation.offsets is not None and not shape_of(operation.value)
-
-
-def _single_access(operation: Operation, raising: Raising) -> None:
-    rule = RULES[operation.name] if _is_single(operation) else copy
-    rule(operation, raising)
-
-
-_SINGLE_POINTS = RuleTable(
-    dict.fromkeys((LoadGatherOp.name, StoreScatterOp.name), _single_access),
-    copy,
-    keeps_rounding=True,
-)
-"""What becomes of each operation where single points alone are translated."""
