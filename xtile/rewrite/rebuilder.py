@@ -39,6 +39,10 @@ OperationT = TypeVar("OperationT", bound=Operation)
 ResultT = TypeVar("ResultT")
 
 
+NOTHING = object()
+"""What is found where there is nothing, which may be None."""
+
+
 def again(
     operation: OperationT,
     operands: Sequence[SSAValue] = (),
@@ -217,13 +221,14 @@ class Rebuilder:
         """
         block = self._innermost(operands)
         known = self._shared.setdefault(key, {})
-        if block not in known:
+        found = known.get(block, NOTHING)
+        if found is NOTHING:
             before, self._open = self._open, self._up_to(block)
             try:
-                known[block] = make()
+                found = known[block] = make()
             finally:
                 self._open = before
-        return known[block]
+        return found
 
     def reused(self, key: Hashable, make: Callable[[], ResultT]) -> ResultT:
         """What `make` emits, here, unless this block or one around it has done so with the key.

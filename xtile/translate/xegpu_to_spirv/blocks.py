@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from xtile.dialects.spirv import operation
 from xtile.rewrite.indices import Index, IndexArithmetic
-from xtile.rewrite.rebuilder import OperationT, Rebuilder, RuleTable
+from xtile.rewrite.rebuilder import NOTHING, OperationT, Rebuilder, RuleTable
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import Source
 from xtile.translate.xegpu_to_spirv.constants import Constants
@@ -100,10 +100,10 @@ class BlockBuilder(Rebuilder, IndexArithmetic):
     ) -> ResultT:
         depth = self._depth_of(operands)
         known = self._known[depth]
-        if key in known:
-            return known[key]
-        made = known[key] = self._at(depth, make)
-        return made
+        found = known.get(key, NOTHING)
+        if found is NOTHING:
+            found = known[key] = self._at(depth, make)
+        return found
 
     def _depth_of(self, operands: Iterable[SSAValue]) -> int:
         """The innermost construct in which one of the values is computed; the function's is 0."""
