@@ -221,9 +221,17 @@ def _split_complex(module: ModuleOp, options: Options, diagnostics: Diagnostics 
 def _lower_to_xegpu(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
+    """The code of each work-item of a GPU, directly where lanes can share vectors as they are."""
+    from xtile.translate.by_tiles import spread_over_lanes
     from xtile.translate.core_to_xegpu import translate_module
 
-    return translate_module(module, options.lane_target, diagnostics)
+    def spread(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
+        return translate_module(module, options.lane_target, diagnostics)
+
+    def distribute(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
+        return _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
+
+    return spread_over_lanes(module, spread, distribute, diagnostics)
 
 
 def _lower_to_subgroup_xegpu(
@@ -236,12 +244,11 @@ def _lower_to_subgroup_xegpu(
 
 def _lower_to_lane(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     """The code of each work-item, in the form that the chip likes best."""
-    target = options.lane_target
-    if target.vector_unit is None:
-        from xtile.translate.core_to_xegpu import translate_module
-    else:
-        from xtile.translate.core_to_vectors import translate_module
-    return translate_module(module, target, diagnostics)
+    if options.lane_target.vector_unit is None:
+        return _lower_to_xegpu(module, options, diagnostics)
+    from xtile.translate.core_to_vectors import translate_module
+
+    return translate_module(module, options.lane_target, diagnostics)
 
 
 def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:

@@ -8,6 +8,7 @@ do together, and `rules.py` the table; `../predication.py` has branches and loop
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects.builtin import (
@@ -28,7 +29,7 @@ from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp, ReturnO
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
-from xtile.rewrite.kernels import launched_block_sizes, with_kernels_replaced
+from xtile.rewrite.kernels import kernels_of, launched_block_sizes, with_kernels_replaced
 from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
@@ -45,7 +46,15 @@ _PRODUCTS = frozenset({"vector.contract", "xegpu.dpas"})
 _OF_SUBGROUPS = frozenset({*SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE})
 
 
-def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> ModuleOp:
+def _is_of_work_items(kernel: FuncOp) -> bool:
+    return level_of(kernel) in (None, Level.SUBGROUP, Level.LANE)
+
+
+def lift_kernels(
+    module: ModuleOp,
+    diagnostics: Diagnostics | None = None,
+    is_chosen: Callable[[FuncOp], bool] = _is_of_work_items,
+) -> ModuleOp:
     """Returns a module whose kernels of subgroups and lanes are at level tile.
 
     Everything else stays as it is.
@@ -53,16 +62,17 @@ def lift_kernels(module: ModuleOp, diagnostics: Diagnostics | None = None) -> Mo
     Args:
         module: The module; it is not changed.
         diagnostics: Where remarks go; None drops them.
+        is_chosen: Which kernels; by default all of subgroups and of lanes.
 
     Raises:
         DiagnosticError: Tiles have no counterpart of what a kernel does.
     """
+    if not any(map(is_chosen, kernels_of(module))):
+        return module
     module = join_branches(split_complex(module), diagnostics)
     source = source_of(module)
     result = with_kernels_replaced(
-        module,
-        lambda kernel: level_of(kernel) in (None, Level.SUBGROUP, Level.LANE),
-        lambda kernel: _lifted(kernel, source, diagnostics),
+        module, is_chosen, lambda kernel: _lifted(kernel, source, diagnostics)
     )
     if result is not module:
         _remove_variables(result)

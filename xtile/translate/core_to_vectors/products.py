@@ -48,7 +48,10 @@ _GAIN_OF_MANY = 0.95
 """.. and where there are many of them."""
 
 _MANY = 4
-"""Blocks below each other that make code for a rest worthwhile."""
+"""Blocks below each other that make code for a rest worthwhile, .."""
+
+_DEEP = 64
+""".. and the depth of a product that does."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ def multiply_matrices(
     left = arithmetic.converted(left, operation.lhs)
     right = arithmetic.converted(right, operation.rhs)
     sums = arithmetic.converted(sums, operation.acc)
-    blocks = _blocks(lowering, sums)
+    blocks = _blocks(lowering, sums, left.shape[1])
     target = _Target(buffer, start, arithmetic)
     is_repeated = any(block.rows > 2 * block.height for block in blocks)
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
@@ -301,7 +304,7 @@ def _in_panels(lowering: Vectors, blocks: Sequence[_Block], matrix: Tile) -> Gen
 # --- blocks ---
 
 
-def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
+def _blocks(lowering: Vectors, sums: Tile, depth: int) -> list[_Block]:
     """Cuts C into parts with blocks whose sums fit the registers."""
     rows, columns = sums.shape
     width = sums.width
@@ -311,7 +314,7 @@ def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     registers = lowering.vector_unit.registers
     blocks: list[_Block] = []
     for column, length, width in parts:
-        height, count = _block_size(rows, length // width, registers)
+        height, count = _block_size(rows, length // width, depth, registers)
         row = rows - rows % height
         blocks.append(_Block(0, row, height, column, length, width, count))
         if row < rows:
@@ -319,7 +322,7 @@ def _blocks(lowering: Vectors, sums: Tile) -> list[_Block]:
     return blocks
 
 
-def _block_size(rows: int, vectors: int, registers: int) -> tuple[int, int]:
+def _block_size(rows: int, vectors: int, depth: int, registers: int) -> tuple[int, int]:
     """The rows of a block, and the vectors of each: those with the fewest loads for each sum.
 
     Registers hold the sums, a part of a row of B and an element of A.
@@ -327,7 +330,8 @@ def _block_size(rows: int, vectors: int, registers: int) -> tuple[int, int]:
 
     def gain(size: tuple[int, int]) -> float:
         height, count = size
-        with_rest = _GAIN_OF_MANY if rows >= _MANY * height else _GAIN_WITH_REST
+        is_worth_it = depth >= _DEEP and rows >= _MANY * height
+        with_rest = _GAIN_OF_MANY if is_worth_it else _GAIN_WITH_REST
         return height * count / (height + count) * (with_rest if rows % height else 1)
 
     return max(
