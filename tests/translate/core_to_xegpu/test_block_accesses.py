@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import xtile
+from tests.mlir_opt import run_mlir_opt
 from tests.seeds import fresh_generator
 from tests.transforms.distribute.kernels import read
 from tests.translate.core_to_xegpu.lowered import kernel, lower
@@ -115,6 +117,31 @@ def test_memory_that_begins_between_addresses_of_blocks() -> None:
     start = lowered.body.index(expected[0])
     assert lowered.body[start : start + len(expected)] == expected
     assert "%6 = arith.subi %1, %3 : i64" in lowered.body
+
+
+_PREFETCH = "core.prefetch %A[%c0, %c0] block [16, 16] level {} : memref<64x64xf16>"
+
+
+@pytest.mark.parametrize(
+    ("level", "hints"), [(0, "l1_hint l2_hint l3_hint"), (1, "l2_hint l3_hint")]
+)
+def test_prefetches_are_cached_from_their_level_on(level: int, hints: str) -> None:
+    lowered = lower("%A: memref<64x64xf16>", f"{CONSTANTS}\n{_PREFETCH.format(level)}")
+    shown = ", ".join(f"{hint} = #xegpu.cache_hint<cached>" for hint in hints.split())
+    type_ = "!xegpu.tensor_desc<16x16xf16>"
+    assert lowered.body[-1] == f"xegpu.prefetch_nd %0[0, 0] <{{{shown}}}> : {type_}"
+
+
+@pytest.mark.slow
+def test_llvm_caches_what_is_prefetched() -> None:
+    """In L1 and in what it calls L3: without hints it would pass both of them by."""
+    body = f"{CONSTANTS}\n{_PREFETCH.format(0)}\n{_PREFETCH.format(1)}"
+    text = xtile.to_text(lower("%A: memref<64x64xf16>", body).module, "mlir")
+    result = run_mlir_opt(text, "-convert-xegpu-to-xevm")
+    assert result.returncode == 0, result.stderr
+    prefetches = [line for line in result.stdout.splitlines() if "xevm.blockprefetch2d" in line]
+    controls = [re.findall(r"load_cache_control<(\w+)>", line) for line in prefetches]
+    assert controls == [["L1c_L2uc_L3c"], ["L1uc_L2uc_L3c"]]
 
 
 # --- values at the edges ---

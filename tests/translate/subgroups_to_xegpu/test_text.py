@@ -181,3 +181,13 @@ def test_what_vectors_of_subgroups_cannot_say(parameters: str, body: str, messag
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.span is not None
     assert diagnostic.message == message
+
+
+@pytest.mark.parametrize(
+    ("level", "hints"), [(0, "l1_hint l2_hint l3_hint"), (1, "l2_hint l3_hint")]
+)
+def test_prefetches_are_cached_from_their_level_on(level: int, hints: str) -> None:
+    body = f"core.prefetch %x[%c0, %c16] block [16, 16] level {level} : memref<64x64xf16>"
+    shown = ", ".join(f"{hint} = #xegpu.cache_hint<cached>" for hint in hints.split())
+    line = f"xegpu.prefetch_nd %0[0, 16] <{{{shown}}}> : !xegpu.tensor_desc<16x16xf16>"
+    assert line in text_of(_made("%x: memref<64x64xf16>", body))

@@ -413,7 +413,7 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
         descriptor = xegpu.descriptor(lowering, surface, (height, width), element, count=count)
         for row in range(0, rows, height):
             start = (lowering.add(surface.row, row), lowering.add(surface.column, column))
-            xegpu.prefetch_nd(lowering, descriptor, start)
+            xegpu.prefetch_nd(lowering, descriptor, start, operation.level.value.data)
 
 
 def _height_of(shapes: BlockShapes, rows: int) -> int:

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, SSAValue
 from xtile.dialects.construction import made
 from xtile.dialects.shared_attributes import vector_of
 from xtile.dialects.xegpu.attributes import BlockTensorDescAttr
-from xtile.dialects.xegpu.ops.block import LoadNdOp, PrefetchNdOp, StoreNdOp
+from xtile.dialects.xegpu.ops.block import LoadNdOp, StoreNdOp, prefetch_into
 from xtile.dialects.xegpu.ops.descriptors import CreateNdDescOp
 from xtile.dialects.xegpu.ops.product import DpasOp
 from xtile.dialects.xegpu.types import TensorDescType
@@ -148,12 +148,9 @@ def store_nd(
     )
 
 
-def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index]) -> None:
-    """Asks for a block to be brought into the caches."""
-    static, dynamic = static_and_dynamic(offsets)
-    lowering.emit(
-        PrefetchNdOp.build(operands=[block, dynamic], properties={"const_offsets": static})
-    )
+def prefetch_nd(lowering: Lowering, block: SSAValue, offsets: Sequence[Index], level: int) -> None:
+    """Asks for a block to be brought into a cache, of which 0 is the nearest."""
+    lowering.emit(prefetch_into(block, offsets, level))
 
 
 def dpas(lowering: Lowering, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:

@@ -11,8 +11,8 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core.subgroup import PrefetchOp
 from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
-from xtile.dialects.xegpu.attributes import CachePolicy, MemLayoutAttr
-from xtile.dialects.xegpu.ops.block import PrefetchNdOp
+from xtile.dialects.xegpu.attributes import MemLayoutAttr
+from xtile.dialects.xegpu.ops.block import prefetch_into
 from xtile.dialects.xegpu.ops.matrix import CreateMemDescOp, LoadMatrixOp, StoreMatrixOp
 from xtile.dialects.xegpu.types import MemDescType
 from xtile.rewrite.indices import Index
@@ -143,9 +143,8 @@ def _prefetch(operation: PrefetchOp, lowering: Lowering) -> None:
     if not isinstance(block, Block):
         return
     sizes = [box.shape[i] for i in block.order]
-    hint = CachePolicy.CACHED if operation.level.value.data == 0 else None
     described = descriptor_of(lowering, block, sizes)
-    lowering.emit(PrefetchNdOp(described, block.offsets, l1_hint=hint, l2_hint=CachePolicy.CACHED))
+    lowering.emit(prefetch_into(described, block.offsets, operation.level.value.data))
 
 
 RULES: dict[str, Rule] = {

@@ -331,6 +331,29 @@ class StoreNdOp(WritingOperation):
             verify_offsets(self.mixed_offsets, descriptor)
 
 
+def prefetch_into(
+    tensor_desc: Operand, offsets: Sequence[Operand | int], level: int
+) -> PrefetchNdOp:
+    """Fetches a block into a cache and into those behind it.
+
+    LLVM 22 passes by a cache that it finds no hint of, and looks for those of L1 and L3
+    (`XeGPUToXeVM.cpp`, `translateLoadXeGPUCacheHint`).
+
+    Args:
+        tensor_desc: The descriptor of the block.
+        offsets: Where it begins, in elements.
+        level: The cache; 0 is the nearest.
+    """
+    nearest = CachePolicy.CACHED if level == 0 else None
+    return PrefetchNdOp(
+        tensor_desc,
+        offsets,
+        l1_hint=nearest,
+        l2_hint=CachePolicy.CACHED,
+        l3_hint=CachePolicy.CACHED,
+    )
+
+
 OPERATIONS: list[type[Operation]] = [PrefetchNdOp, LoadNdOp, StoreNdOp]
 """Every operation of this module."""
 
