@@ -37,6 +37,12 @@ def _write(type_: str, shape: str) -> str:
     )
 
 
+def _with_part(x: Array) -> Array:
+    made = x.copy()
+    made[16:, :, 2:] = x[:16, :, :2]
+    return made
+
+
 MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
     "transposed": (
         (
@@ -63,6 +69,29 @@ MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
         f"%y = vector.extract %x[5] : vector<{COLUMNS}xf32> from vector<{ROWS}x{COLUMNS}xf32>",
         f"{COLUMNS}",
         lambda x: x[5],
+    ),
+    "a whole with many sizes in another": (
+        (
+            f"%q = vector.shape_cast %x : vector<{ROWS}x{COLUMNS}xf32> to vector<32x4x4x16xf32>\n"
+            "%z = arith.constant dense<3.0> : vector<2x32x4x4x16xf32>\n"
+            "%w = vector.insert %q, %z[1] : vector<32x4x4x16xf32> into vector<2x32x4x4x16xf32>\n"
+            "%y = vector.shape_cast %w : vector<2x32x4x4x16xf32> to vector<128x128xf32>"
+        ),
+        "128x128",
+        lambda x: np.concatenate([np.full_like(x, 3), x]),
+    ),
+    "a part with many sizes in another": (
+        (
+            f"%q = vector.shape_cast %x : vector<{ROWS}x{COLUMNS}xf32> to vector<32x4x4x16xf32>\n"
+            "%p = vector.extract_strided_slice %q {offsets = [0, 0, 0, 0], "
+            "sizes = [16, 4, 2, 16], strides = [1, 1, 1, 1]} "
+            ": vector<32x4x4x16xf32> to vector<16x4x2x16xf32>\n"
+            "%w = vector.insert_strided_slice %p, %q {offsets = [16, 0, 2, 0], "
+            "strides = [1, 1, 1, 1]} : vector<16x4x2x16xf32> into vector<32x4x4x16xf32>\n"
+            f"%y = vector.shape_cast %w : vector<32x4x4x16xf32> to vector<{ROWS}x{COLUMNS}xf32>"
+        ),
+        f"{ROWS}x{COLUMNS}",
+        lambda x: _with_part(x.reshape(32, 4, 4, 16)).reshape(x.shape),
     ),
     "sums of rows": (
         (
@@ -114,6 +143,15 @@ def test_elements_that_other_subgroups_have(name: str, level: str, chip: str) ->
     out = np.full([int(size) for size in shape.split("x")], np.nan, np.float32)
     xtile.run(distributed(text, level, chip), [x, out], sanitize=level == "subgroup")
     np.testing.assert_allclose(out, expected(x.astype(np.float64)), rtol=0, atol=2e-3)
+
+
+def test_a_line_of_elements_that_follow_each_other_moves_as_a_whole() -> None:
+    """No element is read or written alone, although the tile has many sizes."""
+    body, shape, _ = MOVES["a whole with many sizes in another"]
+    text = tile_kernel(f"{SOURCE}, %o: memref<{shape}xf32>", READ + body + _write("f32", shape))
+    made = xtile.to_text(distributed(text), "mlir")
+    assert "core.map" not in made
+    assert "memref.load" not in made
 
 
 @pytest.mark.parametrize("level", ["subgroup", "lane"])

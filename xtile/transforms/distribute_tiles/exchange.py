@@ -59,6 +59,7 @@ from xtile.transforms.distribute_tiles.spreads import (
     matrices_of,
     part_of,
     strides_of,
+    strides_of_box,
 )
 
 LOCAL = AddressSpaceAttr(AddressSpace.WORKGROUP)
@@ -181,6 +182,37 @@ def write_part(
         transfer_write(distribution, stored, memory, origin[-2:])
 
 
+def scatter(
+    distribution: Distribution,
+    where: Staged,
+    shape: Sequence[int],
+    strides: Sequence[int],
+    offset: Index,
+    spread: Spread,
+    parts: Parts,
+) -> None:
+    """Writes a tile element by element, of what is held as a line although memory has it otherwise.
+
+    Args:
+        distribution: Where to emit.
+        where: The memory.
+        shape: The shape of the tile.
+        strides: How far apart its neighbours along each dimension are in memory.
+        offset: Where it begins in the arena.
+        spread: How it is spread.
+        parts: The parts.
+    """
+
+    def store(at: list[Index], values: list[SSAValue]) -> list[SSAValue]:
+        index = distribution.add(offset, distribution.sum_of_products(at, strides))
+        distribution.store(values[0], where.arena, [index])
+        return []
+
+    stored = [to_memory(distribution, part) for part in parts]
+    with distribution.by_owners(spread):
+        each_element(distribution, shape, box_of(shape), spread, [stored], [], store)
+
+
 def _store_number(
     distribution: Distribution, where: Staged, offset: Index, number: SSAValue
 ) -> None:
@@ -218,10 +250,9 @@ def fetched(
         offset: How far behind the first element in memory its own is.
     """
     spread = distribution.spread_of_shape(shape) if spread is None else spread
-    kept = [stride for size, stride in zip(shape, strides, strict=True) if size != 1]
-    box = box_of(shape)
-    if len(box) == len(kept):
-        parts = fetch(distribution, staged, box, kept, spread, offset)
+    kept = strides_of_box(shape, strides)
+    if kept is not None:
+        parts = fetch(distribution, staged, box_of(shape), kept, spread, offset)
     else:
         parts = _gathered(distribution, staged, shape, strides, spread, offset)
     return Held(tuple(shape), staged.element, spread, parts)

@@ -28,6 +28,7 @@ from xtile.transforms.distribute_tiles.exchange import (
     bits_of,
     fetched,
     load_number,
+    scatter,
     stage,
     write,
 )
@@ -37,6 +38,7 @@ from xtile.transforms.distribute_tiles.spreads import (
     box_of,
     part_of,
     strides_of,
+    strides_of_box,
 )
 
 # --- other shapes of the same elements ---
@@ -204,11 +206,12 @@ def _overwrite(
     spread = distribution.preferred(part)
     parts = part.parts(distribution, spread)
     (staged,) = stage(distribution, whole)
-    kept = [stride for size, stride in zip(part.shape, strides, strict=True) if size != 1]
-    if len(kept) != len(part.box):
-        raise distribution.error("a part of so many dimensions cannot be put into a tile")
     first = distribution.add(staged.offset, offset)
-    write(distribution, staged, part.box, kept, first, spread, parts)
+    kept = strides_of_box(part.shape, strides)
+    if kept is None:
+        scatter(distribution, staged, part.shape, strides, first, spread, parts)
+    else:
+        write(distribution, staged, part.box, kept, first, spread, parts)
     distribution.barrier()
     wanted = distribution.spread_of(operation.results[0])
     shape = whole.shape

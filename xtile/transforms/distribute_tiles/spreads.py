@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from xtile.dialects.xegpu.layout import LayoutAttr, SliceAttr
@@ -76,6 +77,23 @@ def strides_of(sizes: Sequence[int], padding: int = 0) -> tuple[int, ...]:
     """
     padded = [*sizes[:-1], sizes[-1] + padding] if sizes else []
     return tuple(prod(padded[i + 1 :]) for i in range(len(sizes)))
+
+
+def strides_of_box(shape: Sequence[int], strides: Sequence[int]) -> list[int] | None:
+    """How far apart neighbours along each dimension of a shape's box are.
+
+    Args:
+        shape: The shape.
+        strides: How far apart they are along its dimensions.
+
+    Returns:
+        The strides; None if the box is a line whose elements are not equally far apart.
+    """
+    kept = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
+    if len(box_of(shape)) == len(kept):
+        return [stride for _, stride in kept]
+    is_line = all(outer == size * inner for (_, outer), (size, inner) in pairwise(kept))
+    return [kept[-1][1]] if is_line else None
 
 
 def spread_of(layout: LayoutAttr | SliceAttr, shape: Sequence[int]) -> Spread:
