@@ -15,6 +15,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.compose_narrow import compose_narrow
+from xtile.transforms.compose_shuffles import compose_shuffles
 from xtile.transforms.distribute_tiles import (
     atomics,
     control,
@@ -63,7 +64,7 @@ def distribute_tiles(
     Raises:
         DiagnosticError: Something cannot be dealt out.
     """
-    module = pad(compose_narrow(split_complex(module)), diagnostics)
+    module = pad(compose_shuffles(compose_narrow(split_complex(module))), diagnostics)
     distribution = Distribution(RULES, converted, target, source_of(module), diagnostics)
     result = with_device_code_rebuilt(module, distribution)
     remove_dead_code(result)

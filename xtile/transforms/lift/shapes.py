@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
-    VectorType,
-    i1,
     i64,
 )
 from xdsl.dialects.vector import BroadcastOp
 from xdsl.ir import Operation, SSAValue
 
 from xtile.dialects.core.elements import GatherOp
+from xtile.rewrite.shuffles import shuffled
 from xtile.rewrite.tile_emitter import shape_of, with_shape
-from xtile.transforms.lift.widening import Wide, Widening
+from xtile.transforms.lift.widening import Wide, Widening, axes_of
 from xtile.transforms.lift.work_group import COLUMN, own_axes
 
 
@@ -208,38 +205,16 @@ def from_elements(operation: Operation, widening: Widening) -> None:
 
 
 def shuffle(operation: Operation, widening: Widening) -> None:
-    """Elements of two lines, one behind the other, at known positions."""
-    first, second = (widening.wide(operand) for operand in operation.operands)
-    if own_axes(operation.operands[0].type) != (COLUMN,):
-        raise widening.kernel.error("a shuffle of matrices has no counterpart on tiles")
-    positions, size = _given(operation, "mask"), first.sizes[COLUMN]
-    low = _at(widening, first, [n if 0 <= n < size else 0 for n in positions])
-    if all(n < size for n in positions):
-        widening.define(operation.results[0], low)
-        return
-    high = _at(widening, second, [n - size if n >= size else 0 for n in positions])
-    dense = cast(Any, DenseIntOrFPElementsAttr).from_list(
-        VectorType(i1, [len(positions)]), [int(n < size) for n in positions]
-    )
-    is_low = widening.kernel.emit(arith.ConstantOp(dense)).result
-    chosen = widening.select(Wide((is_low,), (COLUMN,)), low, high)
-    widening.define(operation.results[0], chosen)
-
-
-def _at(widening: Widening, line: Wide, positions: Sequence[int]) -> Wide:
-    """Elements of lines at known positions."""
-    kernel, count = widening.kernel, len(positions)
-    dense = cast(Any, DenseIntOrFPElementsAttr).from_list(
-        VectorType(IndexType(), [count]), list(positions)
-    )
-    numbers = kernel.emit(arith.ConstantOp(dense)).result
-    shape = [count if axis == COLUMN else line.sizes[axis] for axis in line.axes]
-    thin = [count if axis == COLUMN else 1 for axis in line.axes]
-    spread = kernel.spread(kernel.reshape(numbers, thin), shape)
-    axis = IntegerAttr(line.axes.index(COLUMN), i64)
-    type_ = with_shape(line.value.type, shape)
-    found = kernel.compute(GatherOp, [line.value, spread], type_, {"axis": axis})
-    return Wide((found,), line.axes)
+    """The parts of two matrices along the first dimension, in an order that is known."""
+    (result,) = operation.results
+    if not shape_of(operation.operands[0].type):
+        raise widening.kernel.error("a shuffle of single elements has no counterpart on tiles")
+    wides = [widening.wide(operand) for operand in operation.operands]
+    axes = axes_of(wides)
+    first, second = (widening.aligned(wide, axes).value for wide in wides)
+    axis = axes.index(own_axes(result.type)[0])
+    made = shuffled(widening.kernel, first, second, _given(operation, "mask"), axis)
+    widening.define(result, Wide((made,), axes))
 
 
 def insert(operation: Operation, widening: Widening) -> None:

@@ -14,6 +14,7 @@ from xtile.targets.target import Target
 from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
+from xtile.transforms.compose_shuffles import compose_shuffles
 from xtile.transforms.pad import pad
 from xtile.transforms.read_once import read_once
 from xtile.transforms.scans_of_one_warp import avoid_scans_of_one_warp
@@ -63,7 +64,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    module = pad(split_complex(module), diagnostics)
+    module = pad(compose_shuffles(split_complex(module)), diagnostics)
     lowering = Lowering(RULES, target, source_of(module), diagnostics)
     body = Block()
     with lowering.at_end_of(body):

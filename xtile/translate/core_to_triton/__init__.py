@@ -13,6 +13,7 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.compose_flush import compose_flush
+from xtile.transforms.compose_shuffles import compose_shuffles
 from xtile.transforms.pad import pad
 from xtile.transforms.read_once import read_once
 from xtile.transforms.split_complex import split_complex
@@ -53,7 +54,7 @@ def translate_module(
     Raises:
         DiagnosticError: Something cannot be translated.
     """
-    module = pad(compose_flush(split_complex(module)), diagnostics)
+    module = pad(compose_shuffles(compose_flush(split_complex(module))), diagnostics)
     result = Lowering(RULES, target, source_of(module), diagnostics).module(module, {})
     remove_dead_code(result)
     read_once(result)
