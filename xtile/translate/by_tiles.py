@@ -1,9 +1,10 @@
-"""Kernels of subgroups that lanes cannot share as they are: they become tiles first.
+"""Kernels of subgroups that have no direct way: they become tiles first.
 
 The lanes of a subgroup share its vectors where each is a block that instructions of the chip take
-(docs/core-form-targets.md, "To XeGPU"). Other vectors, and those of kernels in which each work-item
-is a subgroup, as XeGPU's VC form has them, are distributed anew: the lift makes tiles of them,
-which are shared by as many subgroups, of a size that the chip has, as suit it.
+(docs/core-form-targets.md, "To XeGPU"), and the tensor language has matrices of a subgroup that its
+instructions take. Other vectors, and on GPUs those of kernels in which each work-item is a
+subgroup, as XeGPU's VC form has them, go another way: the lift makes tiles of them, which as many
+subgroups share as suit it, of a size that the chip has.
 """
 
 from __future__ import annotations
@@ -19,38 +20,45 @@ from xtile.dialects.gpu.subgroup_sizes import given_subgroup_size
 from xtile.text.diagnostics import DiagnosticError, Diagnostics, Severity
 from xtile.transforms.lift import lift_kernels
 
-Distribute = Callable[[ModuleOp, Diagnostics | None], ModuleOp]
-"""Takes kernels from level tile to level subgroup."""
+Translation = Callable[[ModuleOp, Diagnostics | None], ModuleOp]
+"""Returns the new module, for the old one, which stays as it is."""
 
 
-def spread_over_lanes(
+def is_of_single_work_items(kernel: FuncOp) -> bool:
+    """Whether each work-item of a kernel of subgroups is one of them."""
+    return _is_of_subgroups(kernel) and given_subgroup_size(kernel) == 1
+
+
+def directly_or_by_tiles(
     module: ModuleOp,
-    spread: Callable[[ModuleOp, Diagnostics | None], ModuleOp],
-    distribute: Distribute,
+    translate: Translation,
+    prepare_tiles: Translation,
     diagnostics: Diagnostics | None,
+    has_no_direct_way: Callable[[FuncOp], bool] = lambda kernel: False,
 ) -> ModuleOp:
-    """Makes code of lanes of kernels at level subgroup, directly or by way of tiles.
+    """Translates kernels at level subgroup directly or, where that is refused, by way of tiles.
 
     Args:
         module: The module; it is not changed.
-        spread: Makes code of lanes of kernels at level subgroup.
-        distribute: Takes kernels from level tile to level subgroup.
-        diagnostics: Where remarks go, one of which says why a kernel goes by way of tiles; None
-            drops them.
+        translate: Translates kernels at level subgroup, and what `prepare_tiles` makes.
+        prepare_tiles: What comes between the lift to level tile and that.
+        diagnostics: Where remarks go, one of which says why kernels go by way of tiles; None drops
+            them.
+        has_no_direct_way: Which kernels are not tried directly.
 
     Raises:
         DiagnosticError: There is no way; it says why there is no direct one.
     """
-    module = _by_tiles(module, _is_of_single_work_items, distribute, diagnostics)
+    module = _by_tiles(module, has_no_direct_way, prepare_tiles, diagnostics)
     said = Diagnostics()
     try:
-        result = spread(module, said)
+        result = translate(module, said)
     except DiagnosticError as refused:
         reason = refused.diagnostics[0]
         said = Diagnostics()
         said.add(replace(reason, severity=Severity.REMARK, message=f"by tiles: {reason.message}"))
         try:
-            result = spread(_by_tiles(module, _is_of_subgroups, distribute, said), said)
+            result = translate(_by_tiles(module, _is_of_subgroups, prepare_tiles, said), said)
         except DiagnosticError:
             raise refused from None
     for each in said if diagnostics is not None else ():
@@ -62,15 +70,11 @@ def _is_of_subgroups(kernel: FuncOp) -> bool:
     return level_of(kernel) is Level.SUBGROUP
 
 
-def _is_of_single_work_items(kernel: FuncOp) -> bool:
-    return _is_of_subgroups(kernel) and given_subgroup_size(kernel) == 1
-
-
 def _by_tiles(
     module: ModuleOp,
     is_chosen: Callable[[FuncOp], bool],
-    distribute: Distribute,
+    prepare_tiles: Translation,
     diagnostics: Diagnostics | None,
 ) -> ModuleOp:
     lifted = lift_kernels(module, diagnostics, is_chosen)
-    return distribute(lifted, diagnostics)
+    return lifted if lifted is module else prepare_tiles(lifted, diagnostics)

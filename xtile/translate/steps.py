@@ -222,7 +222,7 @@ def _lower_to_xegpu(
     module: ModuleOp, options: Options, diagnostics: Diagnostics | None
 ) -> ModuleOp:
     """The code of each work-item of a GPU, directly where lanes can share vectors as they are."""
-    from xtile.translate.by_tiles import spread_over_lanes
+    from xtile.translate.by_tiles import directly_or_by_tiles, is_of_single_work_items
     from xtile.translate.core_to_xegpu import translate_module
 
     def spread(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
@@ -231,7 +231,7 @@ def _lower_to_xegpu(
     def distribute(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
         return _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
 
-    return spread_over_lanes(module, spread, distribute, diagnostics)
+    return directly_or_by_tiles(module, spread, distribute, diagnostics, is_of_single_work_items)
 
 
 def _lower_to_subgroup_xegpu(
@@ -341,6 +341,23 @@ def _lower_to_tensorlang(
     from xtile.translate.core_to_tensorlang import translate_module
 
     return translate_module(module, diagnostics)
+
+
+def _lower_subgroups_to_tensorlang(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    from xtile.translate.by_tiles import directly_or_by_tiles
+    from xtile.translate.core_to_tensorlang import translate_module
+
+    def translate(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
+        # That matrices have sizes which the language does not take is seen in the result.
+        made = translate_module(module, diagnostics)
+        return _verify_tensorlang(made, options, diagnostics)
+
+    def structured(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
+        return _structure(_clean_up(module, options, diagnostics), options, diagnostics)
+
+    return directly_or_by_tiles(module, translate, structured, diagnostics)
 
 
 def _lower_tiles_to_tensorlang(
@@ -618,7 +635,7 @@ STEPS: Sequence[Step] = (
     ),
     Step(
         "subgroup-to-tensorlang",
-        _lower_to_tensorlang,
+        _lower_subgroups_to_tensorlang,
         takes=(SUBGROUP,),
         gives=TENSORLANG,
         words="Translates the core form at subgroup level to the tensor language.",

@@ -65,6 +65,18 @@ MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
         "32x64",
         lambda x: x[16:48, 32:96],
     ),
+    "behind a tile of small matrices": (
+        (
+            "%p = vector.extract_strided_slice %x {offsets = [0, 0], sizes = [8, 8], "
+            f"strides = [1, 1]}} : vector<{ROWS}x{COLUMNS}xf32> to vector<8x8xf32>\n"
+            "%q = vector.shape_cast %p : vector<8x8xf32> to vector<2x4x8xf32>\n"
+            "%n = arith.constant dense<0.0> : vector<4x4x8xf32>\n"
+            "%y = vector.insert_strided_slice %q, %n {offsets = [2, 0, 0], strides = [1, 1, 1]} "
+            ": vector<2x4x8xf32> into vector<4x4x8xf32>"
+        ),
+        "4x4x8",
+        lambda x: np.concatenate([np.zeros((2, 4, 8)), x[:8, :8].reshape(2, 4, 8)]),
+    ),
     "a row": (
         f"%y = vector.extract %x[5] : vector<{COLUMNS}xf32> from vector<{ROWS}x{COLUMNS}xf32>",
         f"{COLUMNS}",
