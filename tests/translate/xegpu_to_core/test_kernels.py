@@ -10,9 +10,12 @@ import pytest
 
 import xtile
 from tests.seeds import fresh_generator
+from tests.semantics.upstream.kernels import argument_of, function_of
 from tests.semantics.xegpu.kernels import random_array, undefined
 from tests.translate.xegpu_to_core.raised import check, compare, kernel, printed, raised, results
-from xtile.text.diagnostics import DiagnosticError
+from xtile.semantics.sanitizer.sanitizer import sanitize
+from xtile.text.diagnostics import DiagnosticError, Diagnostics
+from xtile.translate.route import Options, translate_to
 
 SUBGROUPS = {
     "subgroup": ("%id = gpu.subgroup_id : index", "known_block_size = array<i32: 64, 1, 1>"),
@@ -468,3 +471,68 @@ def test_ports_with_pointers_become_the_tensor_language() -> None:
     np.testing.assert_array_equal(y, x.astype(np.float32)[8:40])
     with pytest.raises(DiagnosticError, match="does not take memory of i8 for memory of f32"):
         xtile.translate(_behind(1), "tensorlang")
+
+
+SETS = """%one = arith.constant 1 : i8
+  %two = arith.constant 2 : i8
+  %set = arith.shrui %id, %c1 : index
+  %small = arith.index_cast %set : index to i8
+  %name = arith.addi %small, %one : i8
+  %b = xegpu.init_nbarrier %name, %two : i8, i8 -> !xegpu.nbarrier
+  %m = memref.alloca() : memref<256xi8, 3>
+  %d = xegpu.create_mem_desc %m : memref<256xi8, 3> -> !xegpu.mem_desc<4x16xf32>
+  %partner = arith.xori %id, %c1 : index
+  %t = xegpu.create_nd_tdesc %x[%id, 0] : memref<4x16xf32> -> !xegpu.tensor_desc<1x16xf32>
+  %own = xegpu.load_nd %t : !xegpu.tensor_desc<1x16xf32> -> vector<1x16xf32>
+  %end = arith.addi %n, {more} : index
+  %r = scf.for %i = %c0 to %end step %c1 iter_args(%v = %own) -> (vector<1x16xf32>) {{
+    xegpu.store_matrix %v, %d[%id, 0] : vector<1x16xf32>, !xegpu.mem_desc<4x16xf32>, index
+    xegpu.nbarrier_arrive %b : !xegpu.nbarrier
+    %w = arith.addf %v, %v : vector<1x16xf32>
+    xegpu.nbarrier_wait %b : !xegpu.nbarrier
+    %o = xegpu.load_matrix %d[%partner, 0]
+      : !xegpu.mem_desc<4x16xf32>, index -> vector<1x16xf32>
+    xegpu.nbarrier_arrive %b : !xegpu.nbarrier
+    xegpu.nbarrier_wait %b : !xegpu.nbarrier
+    %s = arith.addf %w, %o : vector<1x16xf32>
+    scf.yield %s : vector<1x16xf32>
+  }}
+  xegpu.store_nd %r, %t : vector<1x16xf32>, !xegpu.tensor_desc<1x16xf32>"""
+"""Two subgroups each exchange lines, which each adds to twice its own."""
+
+
+def _of_sets(level: str, more: str = "%c0") -> str:
+    return _of_subgroups(level, "%x: memref<4x16xf32>, %n: index", SETS.format(more=more))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", SUBGROUPS)
+def test_sets_of_subgroups_wait_for_each_other(level: str) -> None:
+    """They wait for the whole work-group, which is more than they need."""
+    text, block = _of_sets(level), BLOCKS[level]
+    x = fresh_generator().integers(-9, 9, (4, 16)).astype(np.float32)
+    expected = x.copy()
+    for _ in range(3):
+        expected = 2 * expected + expected[[1, 0, 3, 2]]
+    core = check(text, [x, 3], block=block, on_opencl=True)
+    assert core.count("gpu.barrier") == 2
+    for own in (text, core):
+        (found, _) = results(own, [x, 3], block=block)
+        np.testing.assert_array_equal(found, expected)
+        given = [argument_of(x.copy()), argument_of(3)]
+        assert sanitize(function_of(own), given, (1, 1, 1), block=block) == []
+    lanes = xtile.translate(text, "xegpu", chip="pvc", xegpu_level="lane")
+    (found, _) = results(lanes, [x, 3])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_remark_says_that_all_wait() -> None:
+    said = Diagnostics()
+    translate_to(xtile.parse(_of_sets("subgroup")), "core", Options(), said)
+    messages = [each.message for each in said]
+    assert "all 4 subgroups of the work-group wait here, where sets of 2 of them do" in messages
+
+
+def test_sets_of_subgroups_that_wait_unequally_often() -> None:
+    with pytest.raises(DiagnosticError, match=r"scf\.for, which not all subgroups may enter equal"):
+        raised(_of_sets("subgroup", "%set"))

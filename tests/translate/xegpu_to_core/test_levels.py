@@ -133,9 +133,14 @@ REFUSED = {
         "gpu.thread_id tells work-items apart, but with sg_layout the whole work-group executes",
     ),
     "barrier of some": (
-        f"{_copy(BLOCK)}\n{BARRIER.format(count=1, wait=WAIT)}",
+        f"{_copy(BLOCK)}\n{BARRIER.format(count=3, wait=WAIT)}",
         SIZE,
-        "1 subgroups wait for this barrier, but the work-group has 2 subgroups",
+        "3 subgroups wait for this barrier, but the work-group has 2 subgroups",
+    ),
+    "barrier of one each in a branch": (
+        f"{_copy(BLOCK)}\n{BARRIER.format(count=1, wait=f'scf.if %first {{ {WAIT} }}')}",
+        SIZE,
+        "this barrier stands in scf.if, which not all subgroups may enter",
     ),
     "barrier in a branch": (
         f"{_copy(BLOCK)}\n{BARRIER.format(count=2, wait=f'scf.if %first {{ {WAIT} }}')}",

@@ -28,38 +28,56 @@ def _init_nbarrier(operation: InitNbarrierOp, raising: Raising) -> None:
 
 
 def _nbarrier_wait(operation: NbarrierWaitOp, raising: Raising) -> None:
-    """A barrier of the work-group where all subgroups arrive and wait.
+    """A barrier of the work-group where all subgroups wait, be it for a part of them each.
+
+    Where subgroups of several sets wait for those of their own set, all of them wait for more than
+    they have to. Who waits here has done what stands before, so all have arrived: docs/semantics.md
+    8, "Barriers".
 
     Raises:
-        DiagnosticError: Some may not.
+        DiagnosticError: Some may not wait here, or as many sets are not the work-group.
     """
     if raising.is_of_tiles:
         return
     barrier: Barrier = raising.meaning(operation.nbarrier)
-    if barrier.threads is None or barrier.threads != raising.subgroups:
+    if not barrier.threads or raising.subgroups is None or raising.subgroups % barrier.threads:
         have = "an unknown number of" if raising.subgroups is None else str(raising.subgroups)
         count = "an unknown number of" if barrier.threads is None else str(barrier.threads)
         raise raising.error(
             f"{count} subgroups wait for this barrier, but the work-group has {have} subgroups; "
-            "the core form has barriers of the whole work-group only, so both must be known and "
-            "equal (known_block_size says how many there are)"
+            "the core form has barriers of the whole work-group only, so both must be known, and "
+            "the first must divide the second (known_block_size says how many there are)"
         )
-    branch = _branch_around(operation)
+    is_of_all = barrier.threads == raising.subgroups
+    branch = _branch_around(operation, is_of_all=is_of_all)
     if branch is not None:
+        what = "enter equally often" if branch.name == "scf.for" else "enter"
         raise raising.error(
-            f"this barrier stands in {branch.name}, which not all subgroups may enter; the core "
+            f"this barrier stands in {branch.name}, which not all subgroups may {what}; the core "
             "form has barriers of the whole work-group only"
+        )
+    if not is_of_all:
+        raising.remark(
+            f"all {raising.subgroups} subgroups of the work-group wait here, where sets of "
+            f"{barrier.threads} of them do"
         )
     raising.emit(BarrierOp())
 
 
-def _branch_around(operation: Operation) -> Operation | None:
-    """The innermost construct around an operation that not all subgroups may enter together."""
+def _branch_around(operation: Operation, *, is_of_all: bool) -> Operation | None:
+    """The innermost construct around a wait that not all subgroups may enter together.
+
+    Args:
+        operation: The wait.
+        is_of_all: Whether all subgroups wait for each other. Then a loop has as many iterations for
+            all of them, since otherwise they would wait for ever.
+    """
     around = operation.parent_op()
     while around is not None and around.name != "gpu.func":
-        is_joint = around.name == "scf.for" or (
-            around.name == "scf.if" and _is_equal_in_group(around.operands[0])
-        )
+        is_joint = (
+            around.name == "scf.for"
+            and (is_of_all or all(map(_is_equal_in_group, around.operands[:3])))
+        ) or (around.name == "scf.if" and _is_equal_in_group(around.operands[0]))
         if not is_joint:
             return around
         around = around.parent_op()
