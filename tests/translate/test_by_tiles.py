@@ -118,7 +118,40 @@ def test_a_remark_says_why() -> None:
 
 def test_the_first_reason_is_the_one_that_is_said() -> None:
     """Where tiles have no counterpart either."""
-    more = """%y = vector.bitcast %zero : vector<16xf32> to vector<32xf16>
-    %z = vector.bitcast %y : vector<32xf16> to vector<16xf32>"""
+    more = """%y = vector.bitcast %zero : vector<16xf32> to vector<128xi4>
+    %z = vector.bitcast %y : vector<128xi4> to vector<16xf32>"""
     with pytest.raises(DiagnosticError, match=r"create_mask on vectors cannot be spread"):
         xtile.translate(MASK.format(more=more, value="z"), "xegpu", chip="pvc", xegpu_level="lane")
+
+
+BITS = """
+gpu.module @m {
+  gpu.func @k(%x: memref<32x16xf32>, %y: memref<32x32xf16>) kernel attributes {
+      known_block_size = array<i32: 64, 1, 1>} {
+    %id = gpu.subgroup_id : index
+    %c8 = arith.constant 8 : index
+    %row = arith.muli %id, %c8 : index
+    %from = xegpu.create_nd_tdesc %x : memref<32x16xf32> -> !xegpu.tensor_desc<8x16xf32>
+    %a = xegpu.load_nd %from[%row, 0] : !xegpu.tensor_desc<8x16xf32> -> vector<8x16xf32>
+    %b = vector.bitcast %a : vector<8x16xf32> to vector<8x32xf16>
+    %c = vector.transpose %b, [1, 0] : vector<8x32xf16> to vector<32x8xf16>
+    %to = xegpu.create_nd_tdesc %y : memref<32x32xf16> -> !xegpu.tensor_desc<32x8xf16>
+    xegpu.store_nd %c, %to[0, %row] : vector<32x8xf16>, !xegpu.tensor_desc<32x8xf16>
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["pvc", "dg2", "cuda_tile"])
+def test_bits_of_a_subgroups_matrix(target: str) -> None:
+    """Each subgroup's numbers become twice as many."""
+    if target == "cuda_tile":
+        made = xtile.translate(BITS, target)
+    else:
+        made = xtile.translate(BITS, "xegpu", chip=target, xegpu_level="lane")
+    numbers = fresh_generator().integers(-99, 99, (32, 32)).astype(np.float16)
+    found = np.full((32, 32), np.nan, np.float16)
+    xtile.run(made, [numbers.view(np.float32), found], 1)
+    np.testing.assert_array_equal(found, numbers.T)

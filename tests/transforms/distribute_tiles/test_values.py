@@ -157,6 +157,62 @@ def test_elements_that_other_subgroups_have(name: str, level: str, chip: str) ->
     np.testing.assert_allclose(out, expected(x.astype(np.float64)), rtol=0, atol=2e-3)
 
 
+BITS: Mapping[str, Any] = {
+    "i8": np.int8,
+    "i16": np.int16,
+    "f16": np.float16,
+    "i32": np.int32,
+    "f32": np.float32,
+    "i64": np.int64,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+@pytest.mark.parametrize("size", ["64x64", "512"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("f32", "f16"), ("i16", "f32"), ("f32", "i32"), ("i64", "i8"), ("i8", "i64"), ("i8", "f16")],
+)
+def test_bits_of_other_elements(before: str, after: str, size: str, level: str, chip: str) -> None:
+    """Memory has the bytes of each, the lowest bits first."""
+    outer, last = size.rpartition("x")[::2]
+    count = int(last) * np.dtype(BITS[before]).itemsize // np.dtype(BITS[after]).itemsize
+    result = f"{outer}x{count}" if outer else str(count)
+    indices, bounds = ("%c0, %c0", "true, true") if outer else ("%c0", "true")
+    text = tile_kernel(
+        f"%a: memref<{size}x{before}>, %o: memref<{result}x{after}>",
+        f"""
+        %p = ub.poison : {before}
+        %x = vector.transfer_read %a[{indices}], %p {{in_bounds = [{bounds}]}}
+            : memref<{size}x{before}>, vector<{size}x{before}>
+        %y = vector.bitcast %x : vector<{size}x{before}> to vector<{result}x{after}>
+        vector.transfer_write %y, %o[{indices}] {{in_bounds = [{bounds}]}}
+            : vector<{result}x{after}>, memref<{result}x{after}>
+        """,
+    )
+    shape = tuple(map(int, size.split("x")))
+    # Bytes below 64 are no NaN in any type.
+    source = fresh_generator().integers(0, 64, (*shape, np.dtype(BITS[before]).itemsize), np.uint8)
+    given = np.ascontiguousarray(source).view(BITS[before]).reshape(shape)
+    expected = given.view(BITS[after])
+    found = np.zeros_like(expected)
+    xtile.run(distributed(text, level, chip), [given, found], 1)
+    np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
+
+
+def test_bits_of_parts_of_bytes_are_refused() -> None:
+    text = tile_kernel(
+        "%o: memref<128xi4>",
+        """%x = arith.constant dense<1.5> : vector<16xf32>
+        %y = vector.bitcast %x : vector<16xf32> to vector<128xi4>
+        vector.transfer_write %y, %o[%c0] {in_bounds = [true]} : vector<128xi4>, memref<128xi4>""",
+    )
+    with pytest.raises(DiagnosticError, match=r"vector\.bitcast on a tile cannot be dealt out"):
+        distributed(text)
+
+
 def test_a_line_of_elements_that_follow_each_other_moves_as_a_whole() -> None:
     """No element is read or written alone, although the tile has many sizes."""
     body, shape, _ = MOVES["a whole with many sizes in another"]

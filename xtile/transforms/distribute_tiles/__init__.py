@@ -18,6 +18,7 @@ from xtile.transforms.compose_narrow import compose_narrow
 from xtile.transforms.compose_shuffles import compose_shuffles
 from xtile.transforms.distribute_tiles import (
     atomics,
+    bits,
     control,
     elementwise,
     kernels,
@@ -35,6 +36,7 @@ from xtile.transforms.split_complex import split_complex
 
 _ROWS: dict[str, Rule] = {
     **atomics.RULES,
+    **bits.RULES,
     **control.RULES,
     **elementwise.RULES,
     **kernels.RULES,

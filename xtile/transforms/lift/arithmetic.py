@@ -10,9 +10,10 @@ from xdsl.ir import Operation, SSAValue
 from xtile.dialects.effects import may_fail
 from xtile.dialects.shapes import bits_of
 from xtile.dialects.upstream import value_type
+from xtile.dialects.vector.shapes import BitCastOp
 from xtile.rewrite.facts import constant_of
 from xtile.rewrite.rebuilder import again, copy
-from xtile.rewrite.tile_emitter import with_shape
+from xtile.rewrite.tile_emitter import shape_of, with_shape
 from xtile.text.source import spelling_of
 from xtile.transforms.lift.widening import Wide, Widening, sizes_of
 
@@ -49,19 +50,15 @@ def elementwise(operation: Operation, widening: Widening) -> None:
 
 
 def bitcast(operation: Operation, widening: Widening) -> None:
-    """The same bits as numbers of another type of the same size.
-
-    Raises:
-        DiagnosticError: Several elements become one, or one becomes several.
-    """
+    """The same bits as numbers of another type; a matrix's own last dimension is the last one."""
     (given,), (result,) = operation.operands, operation.results
-    element = value_type(result.type)
-    if bits_of(element) != bits_of(value_type(given.type)):
-        name = spelling_of(operation)
-        raise widening.kernel.error(
-            f"{name} to elements of another size has no counterpart on tiles"
-        )
-    widening.define(result, widening.computed(arith.BitcastOp, widening.wide(given), type=element))
+    wide, element = widening.wide(given), value_type(result.type)
+    if bits_of(element) == bits_of(value_type(given.type)):
+        widening.define(result, widening.computed(arith.BitcastOp, wide, type=element))
+        return
+    shape = [*list(wide.sizes.values())[:-1], shape_of(result.type)[-1]]
+    made = widening.kernel.compute(BitCastOp, [wide.value], with_shape(element, shape))
+    widening.define(result, Wide((made,), wide.axes))
 
 
 _OF_ONE = frozenset({"arith.divsi", "arith.divui", "arith.muli"})
