@@ -77,16 +77,32 @@ def test_what_is_used_twice_is_stored_once() -> None:
         _kernel(f"""
         %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
         %b = neg %a : {_MATRIX}
-        %c = mul %b, %b : {_MATRIX}
-        cooperative_matrix_store %c, %B[%c0,%c0]""")
+        %c = neg %b : {_MATRIX}
+        %d = mul %b, %c : {_MATRIX}
+        cooperative_matrix_store %d, %B[%c0,%c0]""")
     )
     assert names.count("memref.alloca") == 1
+
+
+def test_what_one_operation_uses_twice_is_computed_once() -> None:
+    names = _names(
+        _kernel(f"""
+        %a = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}
+        %b = neg %a : {_MATRIX}
+        %c = mul %b, %b : {_MATRIX}
+        %d = mul %c, %c : {_MATRIX}
+        cooperative_matrix_store %d, %B[%c0,%c0]""")
+    )
+    assert names.count("memref.alloca") == 0
+    assert names.count("arith.negf") == 1
+    assert names.count("arith.mulf") == 2
 
 
 def test_memory_is_used_again() -> None:
     """Each matrix dies where the one after the next is born."""
     lines = [f"%x0 = cooperative_matrix_load %A[%c0,%c0] : {_MATRIX}"]
-    lines += [f"%x{i + 1} = mul %x{i}, %x{i} : {_MATRIX}" for i in range(6)]
+    for i in range(6):
+        lines += [f"%y{i} = neg %x{i} : {_MATRIX}", f"%x{i + 1} = mul %x{i}, %y{i} : {_MATRIX}"]
     lines += ["cooperative_matrix_store %x6, %B[%c0,%c0]"]
     names = _names(_kernel("\n".join(lines)))
     assert names.count("memref.alloca") == 2

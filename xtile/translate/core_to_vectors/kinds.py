@@ -129,8 +129,7 @@ def _is_in_place(reader: Operation, writer: Operation) -> bool:
         return False
     user = reader
     while user is not writer:
-        (use,) = user.results[0].uses
-        user = use.operation
+        user = next(use.operation for use in user.results[0].uses)
         if user is not writer and not is_elementwise(user):
             return False
     return True

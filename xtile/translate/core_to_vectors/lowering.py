@@ -312,11 +312,11 @@ class Vectors(Emitter):
         is_flat: bool = True,
     ) -> Tile:
         """A tile of which each component depends on those of the operands in its position."""
+        once = {id(operand): operand for operand in operands}
 
         def piece(position: Position, width: int) -> SSAValue:
-            return compute(
-                position, width, [operand.piece(position, width) for operand in operands]
-            )
+            pieces = {key: operand.piece(position, width) for key, operand in once.items()}
+            return compute(position, width, [pieces[id(operand)] for operand in operands])
 
         return Tile(
             operands[0].shape,
@@ -326,7 +326,7 @@ class Vectors(Emitter):
             aligned=_NOTHING.union(*(operand.aligned for operand in operands)),
             others=_NOTHING.union(*(operand.others for operand in operands)),
             width=min(self.width_of(element), *(operand.width for operand in operands)),
-            cost=1 + sum(operand.cost for operand in operands),
+            cost=1 + sum(operand.cost for operand in once.values()),
             guards=tuple(dict.fromkeys(guard for operand in operands for guard in operand.guards)),
         )
 

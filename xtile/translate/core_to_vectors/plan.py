@@ -1,13 +1,12 @@
 """What is decided of a kernel's tiles before code is emitted.
 
-A tile that is used once, in the block where it is made, is computed where it is used: a chain
+A tile that one operation uses, in the block where it is made, is computed where it is used: a chain
 of elementwise operations becomes one loop. Every other tile is stored, in memory that is given
 back after its last use. If a reduction of rows uses it first, the reduction's loop stores it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -101,9 +100,9 @@ class _Planner:
             ):
                 self.plan.stored_by[operation] = first
             return
-        (use,) = result.uses
+        user = next(use.operation for use in result.uses)
         last = operations[self._needed[result]]
-        if not kinds.repeats(use.operation) and self._can_wait(operation, last, operations):
+        if not kinds.repeats(user) and self._can_wait(operation, last, operations):
             self.plan.deferred.add(operation)
 
     def _can_wait(self, operation: Operation, user: Operation, operations: list[Operation]) -> bool:
@@ -202,8 +201,13 @@ class _Planner:
 
 
 def _is_used_once_here(operation: Operation, result: SSAValue) -> bool:
-    uses: Iterable[Operation] = (use.operation for use in result.uses)
-    return [user.parent for user in uses] == [operation.parent]
+    """Whether one operation of its block uses a tile, each component of it at once."""
+    users: list[Operation] = [use.operation for use in result.uses]
+    return (
+        users[0].parent is operation.parent
+        and all(user is users[0] for user in users)
+        and (len(users) == 1 or kinds.is_elementwise(users[0]))
+    )
 
 
 def _block_of(value: SSAValue) -> Block:
