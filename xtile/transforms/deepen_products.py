@@ -9,7 +9,7 @@ the last one: there ends the memory that they are read from, or a view of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
@@ -26,7 +26,8 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.vector import CombiningKindFlag, TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.attributes import Level, level_of
+from xtile.dialects.arith.comparisons import SelectOp
+from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.signature import source_language
 from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
@@ -81,9 +82,10 @@ def deepen_whole_steps(
 ) -> ModuleOp:
     """Returns a module whose kernels of tiles multiply in larger steps as long as there are some.
 
-    The steps that are left at the end stay what they are. All that the source reads is read, and
-    added up in the source's order. Everything else stays as it is; without such a loop the result
-    is the module itself.
+    The larger steps read inside of memory only, without a check. The steps that are left at the
+    end, and all where rows or columns end, stay what they are. All that the source reads is read,
+    and added up in the source's order. Everything else stays as it is; without such a loop the
+    result is the module itself.
 
     Args:
         module: The module; it is not changed.
@@ -359,18 +361,44 @@ def _loop(operation: scf.ForOp, kernel: _Deepening) -> None:
     if not steps.has_rest:
         _emit_loop(operation, steps, kernel, kernel.value(operation.ub))
         return
-    middle = _end_of_whole_steps(operation, steps, kernel)
-    _emit_loop(operation, steps, kernel, middle)
-    most = _most_iterations(operation, steps.step)
-    if most is None or most % steps.count:
+    most, checked = _most_iterations(operation, steps.step), _checked_reads(operation, steps)
+    middle = _end_of_whole_steps(operation, steps, kernel, checked)
+    _emit_loop(operation, steps, kernel, middle, checked)
+    if most is None or most % steps.count or checked:
         sums = [kernel.value(each) for each in operation.results]
         operands = [middle, *kernel.values((operation.ub, operation.step)), *sums]
         rest = again(operation, operands, regions=kernel.regions(operation))
         kernel.replace(operation, rest)
 
 
-def _emit_loop(operation: scf.ForOp, steps: _Steps, kernel: _Deepening, last: SSAValue) -> None:
-    """Emits the loop with larger steps, which defines what the loop results in."""
+def _checked_reads(operation: scf.ForOp, steps: _Steps) -> list[TransferReadOp]:
+    """The reads of tiles that grow which may go beyond memory that is known before the loop."""
+    return [
+        each
+        for each in operation.body.block.ops
+        if isinstance(each, TransferReadOp)
+        and each.result in steps.along
+        and not _is_inside(each.source, each)
+        and not all(flag.value.data for flag in each.in_bounds)
+    ]
+
+
+def _emit_loop(
+    operation: scf.ForOp,
+    steps: _Steps,
+    kernel: _Deepening,
+    last: SSAValue,
+    inside: Sequence[TransferReadOp] = (),
+) -> None:
+    """Emits the loop with larger steps, which defines what the loop results in.
+
+    Args:
+        operation: The loop.
+        steps: Its steps.
+        kernel: The kernel that is built.
+        last: Where it ends.
+        inside: The reads that do not go beyond memory before that.
+    """
     block = operation.body.block
     shapes = _shapes_of_sums(block, steps)
     initial = [
@@ -384,7 +412,7 @@ def _emit_loop(operation: scf.ForOp, steps: _Steps, kernel: _Deepening, last: SS
     first = kernel.value(operation.lb)
     end = None if steps.has_rest else _end(operation, steps, kernel)
     with kernel.at_end_of(body):
-        deeper = _Deeper(kernel, steps, operation.ub, end)
+        deeper = _Deeper(kernel, steps, operation.ub, end, inside)
         with kernel.using(RuleTable(otherwise=deeper.rule, keeps_rounding=True)):
             for nested in block.ops:
                 if nested is not block.last_op:
@@ -409,21 +437,69 @@ def _number(kernel: _Deepening, number: int, type_: Attribute) -> SSAValue:
     return kernel.emit(arith.ConstantOp(IntegerAttr(number, type_))).result
 
 
-def _end_of_whole_steps(operation: scf.ForOp, steps: _Steps, kernel: _Deepening) -> SSAValue:
-    """Where the last of the larger steps ends that the iterations fill."""
+def _end_of_whole_steps(
+    operation: scf.ForOp, steps: _Steps, kernel: _Deepening, checked: Sequence[TransferReadOp]
+) -> SSAValue:
+    """Where the last of the larger steps ends that the iterations fill, inside of memory."""
     type_, whole = operation.lb.type, steps.count * steps.step
     first, most = constant_of(operation.lb), _most_iterations(operation, steps.step)
     assert first is not None
+    begin = kernel.value(operation.lb)
     if most is not None:
-        return _number(kernel, first + most // steps.count * whole, type_)
-    begin, end = kernel.values((operation.lb, operation.ub))
-    end = kernel.emit(arith.MaxSIOp(begin, end)).result
-    length = kernel.emit(arith.SubiOp(end, begin)).result
-    # Of some iterations, the last one may end behind the end of the loop.
-    length = kernel.emit(arith.AddiOp(length, _number(kernel, steps.step - 1, type_))).result
-    count = kernel.emit(arith.DivUIOp(length, _number(kernel, whole, type_))).result
-    length = kernel.emit(arith.MuliOp(count, _number(kernel, whole, type_))).result
-    return kernel.emit(arith.AddiOp(begin, length)).result
+        count: Index = most // steps.count
+    else:
+        end = kernel.emit(arith.MaxSIOp(begin, kernel.value(operation.ub))).result
+        length = kernel.emit(arith.SubiOp(end, begin)).result
+        # Of some iterations, the last one may end behind the end of the loop.
+        length = kernel.emit(arith.AddiOp(length, _number(kernel, steps.step - 1, type_))).result
+        count = kernel.emit(arith.DivUIOp(length, _number(kernel, whole, type_))).result
+        if type_ != IndexType():
+            count = kernel.emit(arith.IndexCastOp(count, IndexType())).result
+    if checked:
+        count = _count_inside(operation, steps, kernel, count, checked)
+    if isinstance(count, int):
+        return _number(kernel, first + count * whole, type_)
+    middle = kernel.add(kernel.multiply(count, whole), first)
+    value = kernel.as_value(middle)
+    return value if type_ == IndexType() else kernel.emit(arith.IndexCastOp(value, type_)).result
+
+
+def _count_inside(
+    operation: scf.ForOp,
+    steps: _Steps,
+    kernel: _Deepening,
+    count: Index,
+    checked: Sequence[TransferReadOp],
+) -> Index:
+    """How many of so many larger steps read inside of memory only, from the first on."""
+    block = operation.body.block
+    kernel.define(block.args[0], kernel.value(operation.lb))
+    for nested in block.ops:
+        if is_pure(nested) and all(
+            isinstance(each.type, IndexType | IntegerType) for each in nested.results
+        ):
+            kernel.translate(nested)
+    condition: SSAValue | None = None
+    for read in checked:
+        memory, shape = kernel.value(read.source), shape_of(read.result.type)
+        begins_inside = BEGINS_INSIDE_ATTRIBUTE in read.attributes
+        for axis, dimension in enumerate(dimensions_of(read.permutation_map)):
+            if dimension is None or read.in_bounds.data[axis].value.data:
+                continue
+            start, size = kernel.value(read.indices[dimension]), kernel.size((memory, dimension))
+            if not begins_inside:
+                condition = kernel.both(condition, kernel.compare("sge", start, 0))
+            if axis == steps.along[read.result]:
+                left = kernel.larger(kernel.subtract(size, start), 0)
+                fits = kernel.divide(left, shape[axis] * steps.count)
+                count = kernel.smaller(count, fits)
+            else:
+                end = kernel.add(start, shape[axis])
+                condition = kernel.both(condition, kernel.compare("sge", size, end))
+    if condition is None:
+        return count
+    nothing = kernel.index(0)
+    return kernel.emit(SelectOp(condition, kernel.as_value(count), nothing)).result
 
 
 def _shapes_of_sums(block: Block, steps: _Steps) -> list[tuple[int, ...]]:
@@ -464,15 +540,22 @@ class _Deeper:
         last: Its upper bound, in the source.
         end: Where the last iteration of the source ends, if that need not be where the last one of
             more ends.
+        inside: The reads that do not go beyond memory.
     """
 
     def __init__(
-        self, kernel: _Deepening, steps: _Steps, last: SSAValue, end: Index | None
+        self,
+        kernel: _Deepening,
+        steps: _Steps,
+        last: SSAValue,
+        end: Index | None,
+        inside: Sequence[TransferReadOp],
     ) -> None:
         self._kernel = kernel
         self._steps = steps
         self._last = last
         self._end = end
+        self._inside = inside
 
     def rule(self, operation: Operation, kernel: _Deepening) -> None:
         """Emits what an operation becomes."""
@@ -501,7 +584,8 @@ class _Deeper:
         kernel, along = self._kernel, self._steps.along[operation.result]
         dimension = dimensions_of(operation.permutation_map)[along]
         assert dimension is not None
-        flags = [bool(each.value.data) for each in operation.in_bounds]
+        is_inside = operation in self._inside
+        flags = [is_inside or bool(each.value.data) for each in operation.in_bounds]
         memory = kernel.value(operation.source)
         if self._end is not None:
             flags[along] = False
