@@ -363,3 +363,30 @@ def test_too_much_for_local_memory_is_refused() -> None:
         "elements go from subgroup to subgroup through 263168 bytes of local memory, "
         "but a work-group of dg2 has 65536; use smaller tiles"
     )
+
+
+TURNED_IN_PLACE = """
+%c1 = arith.constant 1 : index
+%c3 = arith.constant 3 : index
+%zero = arith.constant 0.0 : f32
+%one = arith.constant dense<1.0> : vector<64x64xf32>
+scf.for %i = %c0 to %c3 step %c1 {
+  %x = vector.transfer_read %o[%c0, %c0], %zero {in_bounds = [true, true]}
+      : memref<64x64xf32>, vector<64x64xf32>
+  %y = vector.transpose %x, [1, 0] : vector<64x64xf32> to vector<64x64xf32>
+  %z = arith.addf %y, %one : vector<64x64xf32>
+  vector.transfer_write %z, %o[%c0, %c0] {in_bounds = [true, true]}
+      : vector<64x64xf32>, memref<64x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("level", ["subgroup", "lane"])
+def test_what_others_wrote_in_the_last_iteration(level: str, chip: str) -> None:
+    """Subgroups wait before they read it, and before they write what others still read."""
+    made = distributed(tile_kernel("%o: memref<64x64xf32>", TURNED_IN_PLACE), level, chip)
+    before = fresh_generator().integers(0, 100, (64, 64)).astype(np.float32)
+    found = before.copy()
+    xtile.run(made, [found], 1, sanitize=True)
+    np.testing.assert_array_equal(found, before.T + 3)
