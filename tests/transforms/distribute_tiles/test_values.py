@@ -57,6 +57,11 @@ MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
         "32x256",
         lambda x: x.reshape(32, 256),
     ),
+    "as several matrices": (
+        f"%y = vector.shape_cast %x : vector<{ROWS}x{COLUMNS}xf32> to vector<4x32x64xf32>",
+        "4x32x64",
+        lambda x: x.reshape(4, 32, 64),
+    ),
     "a part": (
         (
             "%y = vector.extract_strided_slice %x {offsets = [16, 32], sizes = [32, 64], "
