@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-_GATHER = "xegpu.load of work-items has no counterpart on tiles"
-_STEPS = {
-    "tensorlang": "vector.step cannot be translated to the tensor language",
-    "cuda_tile": _GATHER,
-    "triton": _GATHER,
-}
-
 THERE: dict[tuple[str, str], dict[str, str]] = {
-    ("xegpu", "random_subgroup_6"): {
-        "tensorlang": "xegpu.load cannot be translated to the tensor language",
-        "cuda_tile": _GATHER,
-        "triton": _GATHER,
-    },
-    ("xegpu", "random_subgroup_12"): _STEPS,
-    ("xegpu", "random_subgroup_18"): _STEPS,
-    ("xegpu", "random_subgroup_24"): {
-        "tensorlang": "the tensor language does not turn a line of a matrix"
-    },
     ("cuda_tile", "quantize_e4m3"): {
         "tensorlang": "parameter %5: the tensor language has no memory of f8E4M3FN"
     },

@@ -86,12 +86,15 @@ ALLOWED = [
     ("core.assume", "subgroups to SPIR-V"),
     ("core.assume", "subgroups to XeGPU"),
     *((name, "subgroups to a CPU") for name in OF_VECTORS),
+    # Tiles, by way of which it goes, have pointers; nobody uses this one.
+    ("core.integer_to_pointer", "subgroups to XeGPU"),
+    ("core.view", "subgroups to XeGPU"),
 ]
 
 CASES = [
     *(case for case in product(OF_VECTORS, WAYS) if case not in ALLOWED),
     *product(OF_TILES, ["lanes to SPIR-V"]),
-    *product(OF_POINTERS, ["subgroups to XeGPU"]),
+    *(case for case in product(OF_POINTERS, ["subgroups to XeGPU"]) if case not in ALLOWED),
 ]
 
 

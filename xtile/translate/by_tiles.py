@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.subgroup_sizes import given_subgroup_size
+from xtile.rewrite.kernels import kernels_of
 from xtile.text.diagnostics import DiagnosticError, Diagnostics, Severity
-from xtile.transforms.lift import lift_kernels
 
 Translation = Callable[[ModuleOp, Diagnostics | None], ModuleOp]
 """Returns the new module, for the old one, which stays as it is."""
@@ -76,5 +76,10 @@ def _by_tiles(
     prepare_tiles: Translation,
     diagnostics: Diagnostics | None,
 ) -> ModuleOp:
+    # Most kernels have a direct way, and lifting loads much.
+    if not any(map(is_chosen, kernels_of(module))):
+        return module
+    from xtile.transforms.lift import lift_kernels
+
     lifted = lift_kernels(module, diagnostics, is_chosen)
-    return lifted if lifted is module else prepare_tiles(lifted, diagnostics)
+    return prepare_tiles(lifted, diagnostics)
