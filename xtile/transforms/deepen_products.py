@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import (
@@ -433,8 +433,7 @@ def _emit_loop(
 def _number(kernel: _Deepening, number: int, type_: Attribute) -> SSAValue:
     if isinstance(type_, IndexType):
         return kernel.index(number)
-    assert isinstance(type_, IntegerType)
-    return kernel.emit(arith.ConstantOp(IntegerAttr(number, type_))).result
+    return kernel.emit(arith.ConstantOp(IntegerAttr(number, cast("IntegerType", type_)))).result
 
 
 def _end_of_whole_steps(

@@ -61,8 +61,9 @@ def directly_or_by_tiles(
             result = translate(_by_tiles(module, _is_of_subgroups, prepare_tiles, said), said)
         except DiagnosticError:
             raise refused from None
-    for each in said if diagnostics is not None else ():
-        diagnostics.add(each)
+    if diagnostics is not None:
+        for each in said:
+            diagnostics.add(each)
     return result
 
 

@@ -41,10 +41,11 @@ class Splitter(Emitter):
 
         Functions may have several blocks, so that nothing moves out of the current one.
         """
+        known = self._shared.setdefault(key, {})
         for block in reversed(self.open_blocks):
-            if (block, key) in self._shared:
-                return self._shared[block, key]
-        self._shared[self.block, key] = made = make()
+            if block in known:
+                return known[block]
+        known[self.block] = made = make()
         return made
 
     # --- complex numbers ---
