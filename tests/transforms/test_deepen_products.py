@@ -200,6 +200,16 @@ WHOLE = {
     "all known, without a rest": {**IN_TILES, "last": "%end", "end": "8"},
     "elements": IN_ELEMENTS,
     "a number outside": {**IN_ELEMENTS, "padding": "1.0"},
+    "an index of a vector": {
+        **IN_ELEMENTS,
+        "index": "%v = arith.constant dense<[3, 5]> : vector<2xindex>\n"
+        "      %e = vector.extract %v[0] : index from vector<2xindex>\n"
+        "      %k = arith.addi %i, %e : index",
+    },
+    "a quotient, which is computed where there are iterations": {
+        **IN_ELEMENTS,
+        "index": "%e = arith.divui %c3, %last : index\n      %k = arith.addi %i, %e : index",
+    },
 }
 
 

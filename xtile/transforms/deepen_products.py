@@ -9,7 +9,7 @@ the last one: there ends the memory that they are read from, or a view of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, cast
@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xtile.dialects.arith.comparisons import SelectOp
 from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, Level, level_of
 from xtile.dialects.core.signature import source_language
-from xtile.dialects.effects import is_pure
+from xtile.dialects.effects import is_pure, may_fail
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shapes import dimensions_of
@@ -268,11 +268,11 @@ def _is_read(operation: TransferReadOp, steps: _Steps) -> bool:
     growth = steps.growth[operation.indices[moving[0]]]
     if shape_of(operation.result.type)[along] != growth:
         return False
-    ends_anywhere = not _is_inside(operation.source, operation) and _is_zero(operation.padding)
+    ends_anywhere = not _is_born_beside(operation, operation.source) and _is_zero(operation.padding)
     return steps.has_rest or ends_anywhere
 
 
-def _is_inside(value: SSAValue, operation: Operation) -> bool:
+def _is_born_beside(operation: Operation, value: SSAValue) -> bool:
     """Whether a value is born in the same block as an operation."""
     owner = value.owner
     return isinstance(owner, Operation) and owner.parent is operation.parent
@@ -372,15 +372,27 @@ def _loop(operation: scf.ForOp, kernel: _Deepening) -> None:
 
 
 def _checked_reads(operation: scf.ForOp, steps: _Steps) -> list[TransferReadOp]:
-    """The reads of tiles that grow which may go beyond memory that is known before the loop."""
+    """The reads of tiles that grow which may go beyond memory, if the first one is known before."""
+    block = operation.body.block
     return [
         each
-        for each in operation.body.block.ops
+        for each in block.ops
         if isinstance(each, TransferReadOp)
         and each.result in steps.along
-        and not _is_inside(each.source, each)
+        and not _is_born_beside(each, each.source)
         and not all(flag.value.data for flag in each.in_bounds)
+        and all(is_pure(made) and not may_fail(made) for made in _made_in(block, each.indices))
     ]
+
+
+def _made_in(block: Block, values: Iterable[SSAValue]) -> list[Operation]:
+    """The operations of a block that values are computed by, in their order."""
+    needed, found = set(values), list[Operation]()
+    for operation in reversed(list(block.ops)):
+        if not needed.isdisjoint(operation.results):
+            needed.update(operation.operands)
+            found.append(operation)
+    return found[::-1]
 
 
 def _emit_loop(
@@ -473,11 +485,8 @@ def _count_inside(
     """How many of so many larger steps read inside of memory only, from the first on."""
     block = operation.body.block
     kernel.define(block.args[0], kernel.value(operation.lb))
-    for nested in block.ops:
-        if is_pure(nested) and all(
-            isinstance(each.type, IndexType | IntegerType) for each in nested.results
-        ):
-            kernel.translate(nested)
+    for nested in _made_in(block, (index for read in checked for index in read.indices)):
+        kernel.translate(nested)
     condition: SSAValue | None = None
     for read in checked:
         memory, shape = kernel.value(read.source), shape_of(read.result.type)
