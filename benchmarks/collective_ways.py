@@ -38,7 +38,7 @@ from xtile.translate.route import Options, translate, translate_to
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.backends.intel.machine_code import assembly_of, counted  # noqa: E402
+from tests.backends.intel.machine_code import assembly_of, code_and_loops, counted  # noqa: E402
 
 
 def _product(
@@ -157,8 +157,6 @@ def _made(module: ModuleOp, way: str, chip: str) -> Program:
 
 # --- machine code ---
 
-_LABEL = re.compile(r"^\s*([A-Za-z_]\w*):\s*$")
-_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _ARITHMETIC = re.compile(r"\b(?:mad|add|mul) +\((\d+)\|M\d+\) +(?:\(\S+\))?\S+:(?:f|df)\b")
 _MEMORY = re.compile(r"\.(?:ugm|slm|dc0|dc1|hdc)\b")
 
@@ -196,18 +194,7 @@ def _loop_and_all(text: str) -> tuple[Code, Code]:
     The loop is the shortest one with products of the matrix unit; where there are no products, the
     one with the most work that has no loops inside, or else everything.
     """
-    starts: dict[str, int] = {}
-    lines: list[str] = []
-    found: set[tuple[int, int]] = set()
-    for line in text.splitlines():
-        instruction = line.split("//")[0]
-        label = _LABEL.match(instruction)
-        if label is not None:
-            starts[label[1]] = len(lines)
-        elif instruction.strip() and not instruction.startswith("."):
-            lines.append(instruction)
-            words = _WORD.findall(instruction)
-            found.update((starts[word], len(lines)) for word in words if word in starts)
+    lines, found = code_and_loops(text)
     every = {(start, end): Code(lines[start:end]) for start, end in found}
     inner = [
         code

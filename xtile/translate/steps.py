@@ -187,6 +187,12 @@ def _distribute_tiles(
     return distribute_tiles(module, target, diagnostics)
 
 
+def _distribute_and_clean_up(
+    module: ModuleOp, options: Options, diagnostics: Diagnostics | None
+) -> ModuleOp:
+    return _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
+
+
 def _tile(module: ModuleOp, options: Options, diagnostics: Diagnostics | None) -> ModuleOp:
     from xtile.transforms.tile_linalg import tile_linalg
 
@@ -229,7 +235,7 @@ def _lower_to_xegpu(
         return translate_module(module, options.lane_target, diagnostics)
 
     def distribute(module: ModuleOp, diagnostics: Diagnostics | None) -> ModuleOp:
-        return _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
+        return _distribute_and_clean_up(module, options, diagnostics)
 
     return directly_or_by_tiles(module, spread, distribute, diagnostics, is_of_single_work_items)
 
@@ -258,7 +264,7 @@ def _lower_tiles(module: ModuleOp, options: Options, diagnostics: Diagnostics | 
     if options.lane_target.vector_unit is None:
         from xtile.translate.core_to_xegpu import translate_module
 
-        module = _clean_up(_distribute_tiles(module, options, diagnostics), options, diagnostics)
+        module = _distribute_and_clean_up(module, options, diagnostics)
         return translate_module(module, options.lane_target, diagnostics)
     from xtile.translate.core_to_vectors import translate_module
 

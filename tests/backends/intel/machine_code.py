@@ -110,6 +110,27 @@ _LABEL = re.compile(r"^\s*([A-Za-z_]\w*):\s*$")
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
+def code_and_loops(text: str) -> tuple[list[str], set[tuple[int, int]]]:
+    """The instructions of a kernel's machine code, and where loops begin and end among them.
+
+    Args:
+        text: The machine code of a kernel.
+    """
+    starts: dict[str, int] = {}
+    code: list[str] = []
+    loops: set[tuple[int, int]] = set()
+    for line in text.splitlines():
+        instruction = line.split("//")[0]
+        label = _LABEL.match(instruction)
+        if label is not None:
+            starts[label[1]] = len(code)
+        elif instruction.strip() and not instruction.startswith("."):
+            code.append(instruction)
+            words = _WORD.findall(instruction)
+            loops.update((starts[word], len(code)) for word in words if word in starts)
+    return code, loops
+
+
 def instructions_in_loop(text: str) -> int:
     """How many instructions the innermost loop with products has, its jumps included.
 
@@ -119,18 +140,7 @@ def instructions_in_loop(text: str) -> int:
     Raises:
         ValueError: No loop has products.
     """
-    starts: dict[str, int] = {}
-    code: list[str] = []
-    lengths: list[int] = []
-    for line in text.splitlines():
-        instruction = line.split("//")[0]
-        label = _LABEL.match(instruction)
-        if label is not None:
-            starts[label[1]] = len(code)
-        elif instruction.strip() and not instruction.startswith("."):
-            code.append(instruction)
-            targets = (starts[word] for word in _WORD.findall(instruction) if word in starts)
-            lengths += [
-                len(code) - start for start in targets if any("dpas" in x for x in code[start:])
-            ]
-    return min(lengths)
+    code, loops = code_and_loops(text)
+    return min(
+        end - start for start, end in loops if any("dpas" in line for line in code[start:end])
+    )

@@ -24,8 +24,9 @@ from xtile.dialects.vector.transfers import TransferReadOp, TransferWriteOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.contractions import MATMUL, iteration_maps
 from xtile.rewrite.facts import Facts
+from xtile.rewrite.indices import Index
 from xtile.rewrite.memref_layouts import mixed
-from xtile.targets.blocks import least_alignment
+from xtile.targets.blocks import Bytes, Region, least_alignment, region_obstacles
 from xtile.targets.target import BlockAccess, Target
 
 _OF_SUMS = frozenset(
@@ -123,18 +124,18 @@ def _is_block(
     column, size = operation.indices[1], _bytes(view.result)
     is_inside = bool(operation.in_bounds.data[1].value.data)
     width = pitch if is_inside else width
-    least = least_alignment(access, size)
-    is_aligned = facts.divisor(view.pointer) % access.base_alignment == 0 and offset == 0
+    alignment = facts.divisor(view.pointer)
+    is_aligned = alignment % access.base_alignment == 0 and offset == 0
+
+    def known(number: Index) -> Bytes:
+        return Bytes(facts.divisor(number) * size, facts.least(number) * size)
+
+    address = Bytes(gcd(alignment, facts.divisor(offset) * size), 0)
+    region = Region(address, known(pitch), known(width), known(column))
     return (
         step == 1
         and (is_inside or 1 not in view.unknown_extents)
-        and facts.divisor(view.pointer) % least == 0
-        and facts.divisor(offset) * size % least == 0
-        and facts.divisor(pitch) * size % access.pitch_alignment == 0
-        and facts.least(pitch) * size >= access.least_pitch
-        and facts.divisor(width) * size % access.width_alignment == 0
-        and facts.least(width) * size >= access.least_width
-        and facts.divisor(column) * size % access.width_alignment == 0
+        and not region_obstacles(access, region, alignment=least_alignment(access, size))
         and (is_inside or is_aligned or facts.is_not_negative(column))
     )
 

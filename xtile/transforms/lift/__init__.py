@@ -29,7 +29,7 @@ from xtile.dialects.gpu.functions import WORKGROUP_ATTRIBUTIONS, FuncOp, ReturnO
 from xtile.dialects.gpu.subgroup_sizes import SUBGROUP_SIZE_ATTRIBUTES, VECTOR_COMPUTE
 from xtile.dialects.walk import walk
 from xtile.rewrite.emitter import AnyMemRef
-from xtile.rewrite.kernels import kernels_of, launched_block_sizes, with_kernels_replaced
+from xtile.rewrite.kernels import launched_block_sizes, with_kernels_replaced
 from xtile.rewrite.memref_layouts import is_local
 from xtile.rewrite.rebuilder import RuleTable
 from xtile.rewrite.tile_emitter import TileEmitter
@@ -67,8 +67,6 @@ def lift_kernels(
     Raises:
         DiagnosticError: Tiles have no counterpart of what a kernel does.
     """
-    if not any(map(is_chosen, kernels_of(module))):
-        return module
     module = join_branches(split_complex(module), diagnostics)
     source = source_of(module)
     result = with_kernels_replaced(

@@ -10,13 +10,11 @@ from xdsl.ir import SSAValue
 
 from xtile.dialects.core.atomics import AtomicRMWOp
 from xtile.dialects.core.scattered import GatherLoadOp, ScatterStoreOp
-from xtile.dialects.shapes import AnyVector, vector_type
 from xtile.dialects.vector.gathers import GatherOp, ScatterOp
 from xtile.rewrite.rebuilder import copy
 from xtile.rewrite.tile_emitter import with_shape
 from xtile.transforms.lift.memory import accessed_at, positions
-from xtile.transforms.lift.widening import Where, Wide, Widening, axes_of
-from xtile.transforms.lift.work_group import OF_LANE, OF_SUBGROUPS, own_axes
+from xtile.transforms.lift.widening import Where, Wide, Widening, axes_of, own_sizes
 
 
 def gather(operation: GatherOp, widening: Widening) -> None:
@@ -25,7 +23,7 @@ def gather(operation: GatherOp, widening: Widening) -> None:
     if not widening.divergence.of(result) and widening.is_executed:
         copy(operation, widening.kernel)
         return
-    axes, sizes = widening.divergence.axes(result), _own_sizes(vector_type(result))
+    axes, sizes = widening.divergence.axes(result), own_sizes(result)
     memory, at = _located(operation, widening)
     made = GatherLoadOp.build(
         operands=[
@@ -50,12 +48,11 @@ def scatter(operation: ScatterOp, widening: Widening) -> None:
         with kernel.when(widening.any(widening.mask).value):
             copy(operation, kernel)
         return
-    sizes = _own_sizes(vector_type(operation.valueToStore))
+    sizes = own_sizes(operation.valueToStore)
     memory, at = _located(operation, widening)
     value, given = widening.wide(operation.valueToStore), widening.wide(operation.mask)
-    executed = [] if widening.mask is None else [_executed(widening, widening.mask)]
-    places = [index for index in at if isinstance(index, Wide)]
-    axes = axes_of([value, given, *places, *executed])
+    executed, places = widening.executed, [index for index in at if isinstance(index, Wide)]
+    axes = axes_of([value, given, *places, *([] if executed is None else [executed])])
     known = {**widening.sizes, **sizes}
     made = ScatterStoreOp.build(
         operands=[
@@ -71,7 +68,7 @@ def scatter(operation: ScatterOp, widening: Widening) -> None:
 def update(operation: AtomicRMWOp, widening: Widening) -> None:
     """Each updates its points, also where all have the same."""
     kernel, result = widening.kernel, operation.result
-    axes, sizes = widening.divergence.axes(result), _own_sizes(vector_type(result))
+    axes, sizes = widening.divergence.axes(result), own_sizes(result)
     given = [widening.where(index) for index in operation.indices]
     memory, at = accessed_at(widening, operation.memory, given)
     value = widening.aligned(widening.wide(operation.value), axes, sizes).value
@@ -82,10 +79,6 @@ def update(operation: AtomicRMWOp, widening: Widening) -> None:
         properties={name: operation.properties[name] for name in ("kind", "order", "scope")},
     )
     widening.define(result, Wide((kernel.emit(made).result,), axes))
-
-
-def _own_sizes(type_: AnyVector) -> dict[int, int]:
-    return dict(zip(own_axes(type_), type_.get_shape(), strict=True))
 
 
 def _located(operation: GatherOp | ScatterOp, widening: Widening) -> tuple[SSAValue, list[Where]]:
@@ -105,13 +98,8 @@ def _mask(
 ) -> list[SSAValue]:
     """Which points are accessed: those of a mask, or all, by those who execute it."""
     condition = None if mask is None else widening.wide(mask)
-    if widening.mask is not None:
-        executed = widening.any(_executed(widening, widening.mask), frozenset(axes))
+    executed = widening.executed
+    if executed is not None:
+        executed = widening.any(executed, frozenset(axes))
         condition = executed if condition is None else widening.both(condition, executed)
     return [] if condition is None else [widening.aligned(condition, axes, sizes).value]
-
-
-def _executed(widening: Widening, mask: Wide) -> Wide:
-    """Which of those who have a vector execute something."""
-    kept = OF_SUBGROUPS | OF_LANE if widening.group.has_vectors_of_lanes else OF_SUBGROUPS
-    return widening.any(mask, kept)

@@ -27,7 +27,7 @@ from xtile.transforms.lift.memory import accessed, positions
 from xtile.transforms.lift.rests import ends_with_rest
 from xtile.transforms.lift.shapes import ordered
 from xtile.transforms.lift.widening import Where, Wide, Widening
-from xtile.transforms.lift.work_group import OF_LANE, OF_SUBGROUPS, own_axes
+from xtile.transforms.lift.work_group import own_axes
 
 _Transfer = TransferReadOp | TransferWriteOp
 
@@ -307,10 +307,7 @@ def _numbers(box: Box, widening: Widening) -> dict[int, Wide]:
 
 def _inside(box: Box, widening: Widening) -> Wide | None:
     """Which components are accessed: those inside of memory, by subgroups that execute it."""
-    condition = widening.mask
-    if condition is not None:
-        kept = OF_SUBGROUPS | OF_LANE if widening.group.has_vectors_of_lanes else OF_SUBGROUPS
-        condition = widening.any(condition, kept)
+    condition = widening.executed
     numbers = _numbers(box, widening)
     for dimension, limit in box.limits.items():
         index = widening.as_wide(widening.add(box.starts[dimension], numbers[dimension]))

@@ -223,7 +223,7 @@ class Widening(Predication[TileEmitter, Wide]):
     @override
     def like(self, value: Wide, old: SSAValue) -> Wide:
         """A value with all axes of what a value of the source becomes."""
-        return self.aligned(value, self.divergence.axes(old), _own_sizes(old))
+        return self.aligned(value, self.divergence.axes(old), own_sizes(old))
 
     @override
     def from_parts(self, old: SSAValue, parts: tuple[SSAValue, ...]) -> Wide:
@@ -234,7 +234,7 @@ class Widening(Predication[TileEmitter, Wide]):
         """The types of the parts of what a value of the source becomes."""
         if not self.divergence.of(old):
             return [old.type]
-        shape = self.shape(self.divergence.axes(old), _own_sizes(old))
+        shape = self.shape(self.divergence.axes(old), own_sizes(old))
         if _is_complex(old):
             part: Attribute = cast("ComplexType[AnyFloat]", old.type).element_type
             return [with_shape(part, shape)] * 2
@@ -396,6 +396,14 @@ class Widening(Predication[TileEmitter, Wide]):
         executed = self.any(self.mask).value
         return first, self.kernel.pure(SelectOp, executed, last, first), step
 
+    @property
+    def executed(self) -> Wide | None:
+        """Which of those who have vectors of their own execute an operation; None where all do."""
+        if self.mask is None:
+            return None
+        kept = OF_SUBGROUPS | OF_LANE if self.group.has_vectors_of_lanes else OF_SUBGROUPS
+        return self.any(self.mask, kept)
+
     def leave_out(self, axis: int, rest: Rest) -> None:
         """Lets only the first subgroups along an axis act in all that follows."""
         assert self.is_executed, "they act in all of the code, or in none of it"
@@ -436,5 +444,6 @@ def _is_complex(value: SSAValue) -> bool:
     return isinstance(value.type, ComplexType)
 
 
-def _own_sizes(old: SSAValue) -> dict[int, int]:
+def own_sizes(old: SSAValue) -> dict[int, int]:
+    """The sizes of a matrix along its own axes; a scalar has none."""
     return dict(zip(own_axes(old.type), shape_of(old.type), strict=True))

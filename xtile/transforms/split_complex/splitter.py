@@ -41,12 +41,7 @@ class Splitter(Emitter):
 
         Functions may have several blocks, so that nothing moves out of the current one.
         """
-        known = self._shared.setdefault(key, {})
-        for block in reversed(self.open_blocks):
-            if block in known:
-                return known[block]
-        known[self.block] = made = make()
-        return made
+        return self.reused(key, make)
 
     # --- complex numbers ---
 
