@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 ROWS, COLUMNS = 37, 53
 """The shape of the memory that blocks are loaded from."""
@@ -12,6 +15,13 @@ _SIZES = (8, 16, 32)
 _UNARY = ("math.absf", "arith.negf", "math.floor")
 _BINARY = ("arith.addf", "arith.subf", "arith.mulf", "arith.maximumf", "arith.minnumf")
 _KINDS = ("maximumf", "minimumf", "maxnumf")
+
+
+def arguments(generator: np.random.Generator) -> list[Any]:
+    """What each kernel is launched with; the last array, which it writes, has no numbers."""
+    inputs = [generator.standard_normal(ROWS * COLUMNS).astype(np.float32) for _ in range(2)]
+    output = np.full((ROWS, COLUMNS), np.nan, np.float32)
+    return [inputs[0].reshape(ROWS, COLUMNS), inputs[1], output]
 
 
 @dataclass

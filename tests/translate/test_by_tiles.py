@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 import pytest
 
 import xtile
-from tests.generators.xegpu_kernels import COLUMNS, ROWS, XeGPUKernel
+from tests.generators.xegpu_kernels import XeGPUKernel, arguments
 from tests.seeds import fresh_generator, fresh_random
 from xtile.text.diagnostics import DiagnosticError, Diagnostics
 
 VECTOR_COMPUTE = "VectorComputeFunctionINTEL, known_block_size = array<i32: 1, 1, 1>"
 SUBGROUP = "known_block_size = array<i32: 16, 1, 1>"
-
-
-def _arguments() -> list[Any]:
-    random = fresh_generator()
-    inputs = [random.standard_normal(n).astype(np.float32) for n in (ROWS * COLUMNS,) * 2]
-    output = np.full((ROWS, COLUMNS), np.nan, np.float32)
-    return [inputs[0].reshape(ROWS, COLUMNS), inputs[1], output]
 
 
 @pytest.mark.slow
@@ -30,7 +22,7 @@ def _arguments() -> list[Any]:
 @pytest.mark.parametrize("number", range(6))
 def test_random_kernels(number: int, level: str, chip: str) -> None:
     text = XeGPUKernel(fresh_random()).text(level)
-    expected = _arguments()
+    expected = arguments(fresh_generator())
     found = deepcopy(expected)
     xtile.run(text, expected, 1)
     made = xtile.translate(text, "xegpu", chip=chip, xegpu_level="lane")

@@ -17,7 +17,7 @@ import pytest
 
 import xtile
 from tests.generators.cuda_tile_kernels import BLOCKS, KernelWriter
-from tests.generators.xegpu_kernels import COLUMNS, ROWS, XeGPUKernel
+from tests.generators.xegpu_kernels import XeGPUKernel, arguments
 from tests.seeds import fresh_generator, given_seed, share_of
 
 PROGRAMS = 125
@@ -97,11 +97,7 @@ def _of_cuda_tile(seed: int) -> Program:
 def _of_xegpu(attributes: str) -> Callable[[int], Program]:
     def program(seed: int) -> Program:
         kernel = XeGPUKernel(Random(seed), is_of_work_group=attributes == WORK_GROUP)
-        random = fresh_generator()
-        inputs = [random.standard_normal(ROWS * COLUMNS).astype(np.float32) for _ in range(2)]
-        output = np.full((ROWS, COLUMNS), np.nan, np.float32)
-        arguments = [inputs[0].reshape(ROWS, COLUMNS), inputs[1], output]
-        return Program(kernel.text(attributes), arguments, 1, 1e-5)
+        return Program(kernel.text(attributes), arguments(fresh_generator()), 1, 1e-5)
 
     return program
 

@@ -24,7 +24,7 @@ from tests.backends.intel.random_arguments import any_numbers
 from tests.generators.collective_kernels import collective_kernel
 from tests.generators.cuda_tile_kernels import BLOCKS, KernelWriter
 from tests.generators.triton_kernels import PROGRAMS, TritonWriter
-from tests.generators.xegpu_kernels import COLUMNS, ROWS, XeGPUKernel
+from tests.generators.xegpu_kernels import XeGPUKernel, arguments
 from tests.translate.core_to_cuda_tile.entries import functions_of
 from tests.translate.core_to_cuda_tile.test_random_kernels import core_arguments
 from tests.translate.flattened import Padded, all_flattened
@@ -83,14 +83,8 @@ def of_xegpu(seed: int) -> RandomKernel:
     text = XeGPUKernel(Random(seed), is_of_work_group=True).text(
         "known_block_size = array<i32: 64, 1, 1>"
     )
-    numbers = np.random.default_rng(seed)
-    inputs = [
-        numbers.standard_normal(shape).astype(np.float32)
-        for shape in ((ROWS, COLUMNS), (ROWS * COLUMNS,))
-    ]
-    output = np.full((ROWS, COLUMNS), np.nan, np.float32)
     module = translate(xtile.parse(text, language="mlir"), "xegpu-to-triton")
-    return RandomKernel(module, _on_arrays([*inputs, output], 1))
+    return RandomKernel(module, _on_arrays(arguments(np.random.default_rng(seed)), 1))
 
 
 def of_tensorlang(seed: int) -> RandomKernel:
