@@ -90,6 +90,11 @@ class Matrices:
         return self.shape if self.shape[0] > 1 else self.shape[1:]
 
     @property
+    def is_in_order(self) -> bool:
+        """Whether the operand has its dimensions in this order."""
+        return list(self.order) == sorted(self.order)
+
+    @property
     def inverse(self) -> list[int]:
         """For each dimension of the operand its number in the order."""
         return [self.order.index(i) for i in range(len(self.order))]

@@ -9,27 +9,19 @@ the last one: there ends the memory that they are read from, or a view of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import (
-    FloatAttr,
-    IndexType,
-    IntegerAttr,
-    IntegerType,
-    MemRefType,
-    ModuleOp,
-)
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.vector import CombiningKindFlag, TransferReadOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.arith.comparisons import SelectOp
-from xtile.dialects.core.attributes import BEGINS_INSIDE_ATTRIBUTE, Level, level_of
+from xtile.dialects.core.attributes import Level, level_of
 from xtile.dialects.core.signature import source_language
-from xtile.dialects.effects import is_pure, may_fail
+from xtile.dialects.effects import is_pure
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.scf.loops import UNSIGNED
 from xtile.dialects.shapes import dimensions_of
@@ -68,65 +60,15 @@ def deepen_products(
         diagnostics: Where remarks go that tell which steps became one; None drops them.
     """
 
-    def depth_of(operation: ContractionOp) -> int:
-        area = prod(shape_of(operation.result.type))
-        return target.tiles.product_depth(value_type(operation.lhs.type), area)
-
-    return _deepened(module, is_of_subgroups, _Depths(depth_of, has_rest=False), diagnostics)
-
-
-def deepen_whole_steps(
-    module: ModuleOp,
-    depth_of: Callable[[ContractionOp], int],
-    diagnostics: Diagnostics | None = None,
-) -> ModuleOp:
-    """Returns a module whose kernels of tiles multiply in larger steps as long as there are some.
-
-    The larger steps read inside of memory only, without a check. The steps that are left at the
-    end, and all where rows or columns end, stay what they are. All that the source reads is read,
-    and added up in the source's order. Everything else stays as it is; without such a loop the
-    result is the module itself.
-
-    Args:
-        module: The module; it is not changed.
-        depth_of: The depth of a step that is wanted for a product; 0 where it should stay.
-        diagnostics: Where remarks go that tell which steps became one; None drops them.
-    """
-
-    def is_of_tiles(kernel: FuncOp) -> bool:
-        return level_of(kernel) is Level.TILE
-
-    return _deepened(module, is_of_tiles, _Depths(depth_of, has_rest=True), diagnostics)
-
-
-@dataclass(frozen=True)
-class _Depths:
-    """How deep products should be.
-
-    Attributes:
-        of: The depth of a step that is wanted for a product.
-        has_rest: Whether iterations that are too few for a step stay a loop of their own.
-    """
-
-    of: Callable[[ContractionOp], int]
-    has_rest: bool
-
-
-def _deepened(
-    module: ModuleOp,
-    may_be_chosen: Callable[[FuncOp], bool],
-    depths: _Depths,
-    diagnostics: Diagnostics | None,
-) -> ModuleOp:
     def is_chosen(kernel: FuncOp) -> bool:
         loops = (each for each in walk(kernel) if isinstance(each, scf.ForOp))
-        return may_be_chosen(kernel) and any(_steps_of(loop, depths) for loop in loops)
+        return is_of_subgroups(kernel) and any(_steps_of(loop, target) for loop in loops)
 
     source = source_of(module)
     return with_kernels_replaced(
         module,
         is_chosen,
-        lambda kernel: rebuilt(kernel, _Deepening(depths, source, diagnostics)),
+        lambda kernel: rebuilt(kernel, _Deepening(target, source, diagnostics)),
     )
 
 
@@ -145,63 +87,44 @@ class _Steps:
     Attributes:
         step: What is added to the variable in an iteration.
         count: How many iterations become one.
-        has_rest: Whether iterations that are too few for a step stay a loop of their own.
-        moving: The indices that grow by the same number from one iteration to the next, and the
-            numbers that the variable and they differ by, if that is known.
-        growth: By how much each of them grows.
+        moving: The indices that are the variable and numbers that are the same in all iterations,
+            and these numbers.
         along: For each tile that is read anew the dimension along which the next one lies.
         sums: For each value that is what the loop carries, or more, the number of what it carries.
+        depth: The depth that the chip likes.
     """
 
     step: int
-    has_rest: bool
     count: int = 1
     moving: dict[SSAValue, tuple[SSAValue, ...]] = field(
         default_factory=dict[SSAValue, "tuple[SSAValue, ...]"]
     )
-    growth: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     along: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     sums: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    depth: int = 0
 
 
-def _steps_of(loop: scf.ForOp, depths: _Depths) -> _Steps | None:
+def _steps_of(loop: scf.ForOp, target: Target) -> _Steps | None:
     """How iterations of a loop become one; None if they do not."""
     step = constant_of(loop.step)
-    if step is None or step <= 0 or not _is_counted(loop, depths):
+    is_counted = isinstance(loop.lb.type, IndexType) and UNSIGNED not in loop.properties
+    if step is None or step <= 0 or not is_counted:
         return None
     index, *carried = loop.body.block.args
-    steps = _Steps(
-        step,
-        depths.has_rest,
-        moving={index: ()},
-        growth={index: step},
-        sums={each: i for i, each in enumerate(carried)},
-    )
+    steps = _Steps(step, moving={index: ()}, sums={each: i for i, each in enumerate(carried)})
     last = loop.body.block.last_op
     if not all(
-        operation is last or _follows(operation, steps, depths) for operation in loop.body.block.ops
+        operation is last or _follows(operation, steps, target) for operation in loop.body.block.ops
     ):
         return None
     handed = () if last is None else last.operands
     if any(steps.sums.get(each) != number for number, each in enumerate(handed)):
         return None
     most = _most_iterations(loop, step)
-    if most is not None:
-        # Without a rest, less than half of the last step is in vain.
-        limit = most if depths.has_rest else 2 * max(most, 1) - 1
-        while steps.count > max(limit, 1):
-            steps.count //= 2
+    steps.count = max(1, steps.depth // step)
+    while most is not None and steps.count >= 2 * max(most, 1):
+        steps.count //= 2
     return steps if steps.count > 1 else None
-
-
-def _is_counted(loop: scf.ForOp, depths: _Depths) -> bool:
-    """Whether a loop counts up in a way that larger steps can follow."""
-    if UNSIGNED in loop.properties:
-        return False
-    if depths.has_rest:
-        first = constant_of(loop.lb)
-        return first is not None and first >= 0
-    return isinstance(loop.lb.type, IndexType)
 
 
 def _most_iterations(loop: scf.ForOp, step: int) -> int | None:
@@ -209,12 +132,12 @@ def _most_iterations(loop: scf.ForOp, step: int) -> int | None:
     return None if first is None or last is None else -(-(last - first) // step)
 
 
-def _follows(operation: Operation, steps: _Steps, depths: _Depths) -> bool:
+def _follows(operation: Operation, steps: _Steps, target: Target) -> bool:
     """Whether an operation can be done for several iterations at once, which it records."""
     if isinstance(operation, TransferReadOp):
         return _is_read(operation, steps)
     if isinstance(operation, ContractionOp):
-        return _is_multiplied(operation, steps, depths)
+        return _is_multiplied(operation, steps, target)
     if not is_pure(operation):
         return False
     if any(each in steps.moving for each in operation.operands):
@@ -228,30 +151,14 @@ def _follows(operation: Operation, steps: _Steps, depths: _Depths) -> bool:
     return True
 
 
-_INDEX_CASTS = frozenset({"arith.index_cast", "arith.index_castui"})
-"""What keeps numbers that are not negative."""
-
-
 def _stays_next(operation: Operation, steps: _Steps) -> bool:
-    """Whether an index grows by the same number in each iteration, which it records."""
-    (result,) = operation.results
-    moving = [each for each in operation.operands if each in steps.moving]
-    if not isinstance(result.type, IndexType) or len(moving) > 1:
-        return False
-    (number,) = moving
-    fixed = tuple(each for each in operation.operands if each is not number)
-    factor = 1
+    """Whether an index grows by the same as the variable."""
     if not isinstance(operation, arith.AddiOp):
-        # Where a loop has no rest, it is the variable itself that says where memory ends.
-        if not steps.has_rest:
-            return False
-        if isinstance(operation, arith.MuliOp) and fixed:
-            factor = constant_of(fixed[0]) or 0
-        elif operation.name not in _INDEX_CASTS:
-            return False
-    steps.moving[result] = (*steps.moving[number], *fixed)
-    steps.growth[result] = steps.growth[number] * factor
-    return steps.growth[result] > 0
+        return False
+    for number, fixed in (operation.operands, operation.operands[::-1]):
+        if number in steps.moving and fixed not in steps.moving:
+            steps.moving[operation.result] = (*steps.moving[number], fixed)
+    return operation.result in steps.moving
 
 
 def _is_read(operation: TransferReadOp, steps: _Steps) -> bool:
@@ -261,18 +168,15 @@ def _is_read(operation: TransferReadOp, steps: _Steps) -> bool:
     if not moving:
         return True
     axes = dimensions_of(operation.permutation_map)
-    if len(moving) > 1 or axes.count(moving[0]) != 1:
+    shape = shape_of(operation.result.type)
+    if len(moving) > 1 or axes.count(moving[0]) != 1 or not _is_zero(operation.padding):
         return False
     along = axes.index(moving[0])
     steps.along[operation.result] = along
-    growth = steps.growth[operation.indices[moving[0]]]
-    if shape_of(operation.result.type)[along] != growth:
-        return False
-    ends_anywhere = not _is_born_beside(operation, operation.source) and _is_zero(operation.padding)
-    return steps.has_rest or ends_anywhere
+    return shape[along] == steps.step and not _is_inside(operation.source, operation)
 
 
-def _is_born_beside(operation: Operation, value: SSAValue) -> bool:
+def _is_inside(value: SSAValue, operation: Operation) -> bool:
     """Whether a value is born in the same block as an operation."""
     owner = value.owner
     return isinstance(owner, Operation) and owner.parent is operation.parent
@@ -318,7 +222,7 @@ def _kept(before: tuple[int, ...], along: int, after: tuple[int, ...]) -> int | 
     return next(candidates, None)
 
 
-def _is_multiplied(operation: ContractionOp, steps: _Steps, depths: _Depths) -> bool:
+def _is_multiplied(operation: ContractionOp, steps: _Steps, target: Target) -> bool:
     lhs, rhs = (steps.along.get(each) for each in (operation.lhs, operation.rhs))
     if lhs is None or rhs is None or operation.acc not in steps.sums:
         return False
@@ -328,7 +232,9 @@ def _is_multiplied(operation: ContractionOp, steps: _Steps, depths: _Depths) -> 
     if left[lhs] != right[rhs] or left[lhs] in sums:
         return False
     steps.sums[operation.result] = steps.sums[operation.acc]
-    steps.count = max(steps.count, depths.of(operation) // shape_of(operation.lhs.type)[lhs])
+    area = prod(shape_of(operation.result.type))
+    depth = target.tiles.product_depth(value_type(operation.lhs.type), area)
+    steps.depth = max(steps.depth, depth)
     return True
 
 
@@ -339,92 +245,38 @@ class _Deepening(TileEmitter):
     """Rebuilds a kernel.
 
     Args:
-        depths: How deep products should be.
+        target: The chip.
         source: The text of the kernel, for messages.
         diagnostics: Where remarks go; None drops them.
     """
 
     def __init__(
-        self, depths: _Depths, source: Source | None, diagnostics: Diagnostics | None
+        self, target: Target, source: Source | None, diagnostics: Diagnostics | None
     ) -> None:
         super().__init__(_RULES, "products of more depth", source, diagnostics)
-        self.depths = depths
+        self.target = target
 
 
 def _loop(operation: scf.ForOp, kernel: _Deepening) -> None:
-    """Emits a loop with larger steps, and behind it the source's for iterations that are left."""
-    steps = _steps_of(operation, kernel.depths)
+    steps = _steps_of(operation, kernel.target)
     if steps is None:
         copy(operation, kernel)
         return
     kernel.remark(f"{steps.count} steps of {steps.step} are one of {steps.count * steps.step}")
-    if not steps.has_rest:
-        _emit_loop(operation, steps, kernel, kernel.value(operation.ub))
-        return
-    most, checked = _most_iterations(operation, steps.step), _checked_reads(operation, steps)
-    middle = _end_of_whole_steps(operation, steps, kernel, checked)
-    _emit_loop(operation, steps, kernel, middle, checked)
-    if most is None or most % steps.count or checked:
-        sums = [kernel.value(each) for each in operation.results]
-        operands = [middle, *kernel.values((operation.ub, operation.step)), *sums]
-        rest = again(operation, operands, regions=kernel.regions(operation))
-        kernel.replace(operation, rest)
-
-
-def _checked_reads(operation: scf.ForOp, steps: _Steps) -> list[TransferReadOp]:
-    """The reads of tiles that grow which may go beyond memory, if the first one is known before."""
-    block = operation.body.block
-    return [
-        each
-        for each in block.ops
-        if isinstance(each, TransferReadOp)
-        and each.result in steps.along
-        and not _is_born_beside(each, each.source)
-        and not all(flag.value.data for flag in each.in_bounds)
-        and all(is_pure(made) and not may_fail(made) for made in _made_in(block, each.indices))
-    ]
-
-
-def _made_in(block: Block, values: Iterable[SSAValue]) -> list[Operation]:
-    """The operations of a block that values are computed by, in their order."""
-    needed, found = set(values), list[Operation]()
-    for operation in reversed(list(block.ops)):
-        if not needed.isdisjoint(operation.results):
-            needed.update(operation.operands)
-            found.append(operation)
-    return found[::-1]
-
-
-def _emit_loop(
-    operation: scf.ForOp,
-    steps: _Steps,
-    kernel: _Deepening,
-    last: SSAValue,
-    inside: Sequence[TransferReadOp] = (),
-) -> None:
-    """Emits the loop with larger steps, which defines what the loop results in.
-
-    Args:
-        operation: The loop.
-        steps: Its steps.
-        kernel: The kernel that is built.
-        last: Where it ends.
-        inside: The reads that do not go beyond memory before that.
-    """
     block = operation.body.block
     shapes = _shapes_of_sums(block, steps)
     initial = [
         kernel.reshape(kernel.value(old), shape)
         for old, shape in zip(operation.iter_args, shapes, strict=True)
     ]
-    body = Block(arg_types=[operation.lb.type, *(each.type for each in initial)])
+    body = Block(arg_types=[IndexType(), *(each.type for each in initial)])
     for was, becomes in zip(block.args, body.args, strict=True):
         kernel.define(was, becomes)
-    step = _number(kernel, steps.count * steps.step, operation.lb.type)
-    first = kernel.value(operation.lb)
-    end = None if steps.has_rest else _end(operation, steps, kernel)
+    step = kernel.index(steps.count * steps.step)
+    first, last = kernel.value(operation.lb), kernel.value(operation.ub)
+    end = _end(operation, steps, kernel)
     with kernel.at_end_of(body):
-        deeper = _Deeper(kernel, steps, operation.ub, end, inside)
+        deeper = _Deeper(kernel, steps, operation.ub, end)
         with kernel.using(RuleTable(otherwise=deeper.rule, keeps_rounding=True)):
             for nested in block.ops:
                 if nested is not block.last_op:
@@ -440,74 +292,6 @@ def _emit_loop(
     kernel.emit(made)
     for old, new in zip(operation.results, made.results, strict=True):
         kernel.define(old, kernel.reshape(new, shape_of(old.type)))
-
-
-def _number(kernel: _Deepening, number: int, type_: Attribute) -> SSAValue:
-    if isinstance(type_, IndexType):
-        return kernel.index(number)
-    return kernel.emit(arith.ConstantOp(IntegerAttr(number, cast("IntegerType", type_)))).result
-
-
-def _end_of_whole_steps(
-    operation: scf.ForOp, steps: _Steps, kernel: _Deepening, checked: Sequence[TransferReadOp]
-) -> SSAValue:
-    """Where the last of the larger steps ends that the iterations fill, inside of memory."""
-    type_, whole = operation.lb.type, steps.count * steps.step
-    first, most = constant_of(operation.lb), _most_iterations(operation, steps.step)
-    assert first is not None
-    begin = kernel.value(operation.lb)
-    if most is not None:
-        count: Index = most // steps.count
-    else:
-        end = kernel.emit(arith.MaxSIOp(begin, kernel.value(operation.ub))).result
-        length = kernel.emit(arith.SubiOp(end, begin)).result
-        # Of some iterations, the last one may end behind the end of the loop.
-        length = kernel.emit(arith.AddiOp(length, _number(kernel, steps.step - 1, type_))).result
-        count = kernel.emit(arith.DivUIOp(length, _number(kernel, whole, type_))).result
-        if type_ != IndexType():
-            count = kernel.emit(arith.IndexCastOp(count, IndexType())).result
-    if checked:
-        count = _count_inside(operation, steps, kernel, count, checked)
-    if isinstance(count, int):
-        return _number(kernel, first + count * whole, type_)
-    middle = kernel.add(kernel.multiply(count, whole), first)
-    value = kernel.as_value(middle)
-    return value if type_ == IndexType() else kernel.emit(arith.IndexCastOp(value, type_)).result
-
-
-def _count_inside(
-    operation: scf.ForOp,
-    steps: _Steps,
-    kernel: _Deepening,
-    count: Index,
-    checked: Sequence[TransferReadOp],
-) -> Index:
-    """How many of so many larger steps read inside of memory only, from the first on."""
-    block = operation.body.block
-    kernel.define(block.args[0], kernel.value(operation.lb))
-    for nested in _made_in(block, (index for read in checked for index in read.indices)):
-        kernel.translate(nested)
-    condition: SSAValue | None = None
-    for read in checked:
-        memory, shape = kernel.value(read.source), shape_of(read.result.type)
-        begins_inside = BEGINS_INSIDE_ATTRIBUTE in read.attributes
-        for axis, dimension in enumerate(dimensions_of(read.permutation_map)):
-            if dimension is None or read.in_bounds.data[axis].value.data:
-                continue
-            start, size = kernel.value(read.indices[dimension]), kernel.size((memory, dimension))
-            if not begins_inside:
-                condition = kernel.both(condition, kernel.compare("sge", start, 0))
-            if axis == steps.along[read.result]:
-                left = kernel.larger(kernel.subtract(size, start), 0)
-                fits = kernel.divide(left, shape[axis] * steps.count)
-                count = kernel.smaller(count, fits)
-            else:
-                end = kernel.add(start, shape[axis])
-                condition = kernel.both(condition, kernel.compare("sge", size, end))
-    if condition is None:
-        return count
-    nothing = kernel.index(0)
-    return kernel.emit(SelectOp(condition, kernel.as_value(count), nothing)).result
 
 
 def _shapes_of_sums(block: Block, steps: _Steps) -> list[tuple[int, ...]]:
@@ -548,22 +332,15 @@ class _Deeper:
         last: Its upper bound, in the source.
         end: Where the last iteration of the source ends, if that need not be where the last one of
             more ends.
-        inside: The reads that do not go beyond memory.
     """
 
     def __init__(
-        self,
-        kernel: _Deepening,
-        steps: _Steps,
-        last: SSAValue,
-        end: Index | None,
-        inside: Sequence[TransferReadOp],
+        self, kernel: _Deepening, steps: _Steps, last: SSAValue, end: Index | None
     ) -> None:
         self._kernel = kernel
         self._steps = steps
         self._last = last
         self._end = end
-        self._inside = inside
 
     def rule(self, operation: Operation, kernel: _Deepening) -> None:
         """Emits what an operation becomes."""
@@ -592,8 +369,7 @@ class _Deeper:
         kernel, along = self._kernel, self._steps.along[operation.result]
         dimension = dimensions_of(operation.permutation_map)[along]
         assert dimension is not None
-        is_inside = operation in self._inside
-        flags = [is_inside or bool(each.value.data) for each in operation.in_bounds]
+        flags = [bool(each.value.data) for each in operation.in_bounds]
         memory = kernel.value(operation.source)
         if self._end is not None:
             flags[along] = False

@@ -17,7 +17,6 @@ from xtile.text.diagnostics import Diagnostics
 from xtile.text.source import source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.compose_narrow import compose_narrow
-from xtile.transforms.deepen_products import deepen_whole_steps
 from xtile.transforms.split_complex import split_complex
 from xtile.translate.core_to_vectors import (
     contractions,
@@ -35,7 +34,6 @@ from xtile.translate.core_to_vectors import (
     transfers,
 )
 from xtile.translate.core_to_vectors.lowering import Vectors
-from xtile.translate.core_to_vectors.products import depth_of
 from xtile.translate.core_to_xegpu import RULES as SCALAR_RULES
 from xtile.translate.core_to_xegpu import tf32
 
@@ -79,8 +77,6 @@ def translate_module(
         DiagnosticError: Something cannot be translated.
     """
     module = compose_narrow(split_complex(module))
-    if level is Level.TILE:
-        module = deepen_whole_steps(module, lambda each: depth_of(each, target), diagnostics)
     lowering = Vectors(RULES, target, source_of(module), diagnostics)
     lowering.level = level
     tf32.check(module, lowering)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd
 
-from xdsl.dialects import scf
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import BoolAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE
+from xtile.dialects.core.attributes import UNROLL_ATTRIBUTE, Level
 from xtile.dialects.scf.loops import UNSIGNED, ForOp
+from xtile.dialects.shared_attributes import INDEX
+from xtile.rewrite.indices import Index
 from xtile.rewrite.rebuilder import Rule, again
+from xtile.translate.core_to_vectors.deep_products import DeepLoop, deep_loop
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.tile import Tile, shape_of
 
@@ -137,12 +141,40 @@ def _if(operation: scf.IfOp, lowering: Vectors) -> None:
 def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     """A loop; what is known of its variable is recorded before its body is translated."""
     old = operation.body.block
-    index, *arguments = old.args
+    arguments = old.args[1:]
     scalars, tiles = _split(lowering, operation.iter_args, arguments)
     own, carried = _split(lowering, arguments, arguments)
     variables = _variables(lowering, carried)
     _assign(lowering, tiles, variables)
     _define_all(lowering, carried, variables)
+    deep = deep_loop(operation, lowering) if lowering.level is Level.TILE else None
+    if deep is None:
+        ends = _loop(operation, lowering, lowering.flat(scalars), own, variables)
+    else:
+        ends = _deep_loop(operation, lowering, deep, lowering.flat(scalars), own, variables)
+    results, made = _split(lowering, operation.results, arguments)
+    lowering.define_flat(results, ends)
+    _define_all(lowering, made, variables)
+
+
+def _loop(
+    operation: scf.ForOp,
+    lowering: Vectors,
+    initial: Sequence[SSAValue],
+    own: Sequence[SSAValue],
+    variables: Sequence[Tile],
+) -> Sequence[SSAValue]:
+    """Emits a loop; returns its results that are no tiles.
+
+    Args:
+        operation: The loop of the source.
+        lowering: Where to emit.
+        initial: What it carries first, other than tiles.
+        own: What it carries, other than tiles.
+        variables: Where the tiles are that it carries.
+    """
+    old = operation.body.block
+    index, *arguments = old.args
     block = Block(arg_types=_types(lowering, [index, *own]))
     lowering.define_flat([index, *own], list(block.args))
     _learn_variable(operation, lowering, block.args[0])
@@ -153,16 +185,82 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
             else:
                 lowering.translate(inner)
     lower, upper, step = lowering.values([operation.lb, operation.ub, operation.step])
-    new = ForOp(lower, upper, step, lowering.flat(scalars), Region([block]))
+    new = ForOp(lower, upper, step, initial, Region([block]))
     new.properties |= operation.properties
     for name, attribute in operation.attributes.items():
         # The operations on tiles are loops themselves, which are enough code.
-        if name != UNROLL_ATTRIBUTE or not tiles or attribute == _NEVER:
+        if name != UNROLL_ATTRIBUTE or not variables or attribute == _NEVER:
             new.attributes[name] = attribute
-    lowering.emit(new)
-    results, made = _split(lowering, operation.results, arguments)
-    lowering.define_flat(results, list(new.results))
-    _define_all(lowering, made, variables)
+    return lowering.emit(new).results
+
+
+def _deep_loop(
+    operation: scf.ForOp,
+    lowering: Vectors,
+    deep: DeepLoop,
+    initial: Sequence[SSAValue],
+    own: Sequence[SSAValue],
+    variables: Sequence[Tile],
+) -> Sequence[SSAValue]:
+    """Emits a loop around loops that collect factors; takes and returns what `_loop` does."""
+    lowering.remark(f"factors of {deep.most} iterations are multiplied at once", operation)
+    index, *arguments = operation.body.block.args
+    sums = {arguments[number] for _, number in deep.products.values()}
+    first, last = (_as_index(lowering, bound) for bound in (operation.lb, operation.ub))
+    whole = deep.step * deep.most
+    with lowering.carrying_loop(first, last, initial, whole) as (start, given, ends):
+        end = lowering.smaller(lowering.add(start, whole), last)
+        counted = [lowering.index(0), *given]
+        with lowering.carrying_loop(start, end, counted, deep.step) as (i, (count, *values), after):
+            variable = _as_type(lowering, i, index.type)
+            _learn_variable(operation, lowering, variable)
+            lowering.define_flat([index, *own], [variable, *values])
+            for inner in operation.body.block.ops:
+                if inner in deep.products:
+                    product, number = deep.products[inner]
+                    product.put(count)
+                    becomes = replace(lowering.tile(arguments[number]), buffer=None)
+                    lowering.define(inner.results[0], becomes)
+                    lowering.release_after(inner)
+                elif isinstance(inner, scf.YieldOp):
+                    pairs = zip(inner.operands, arguments, strict=True)
+                    others = [pair for pair in pairs if pair[1] not in sums]
+                    after.append(lowering.as_value(lowering.add(count, 1)))
+                    after += _handed_on(inner, lowering, others)
+                else:
+                    lowering.translate(inner)
+        count, *handed = after
+        for product, number in deep.products.values():
+            product.multiply(lowering.tile(arguments[number]), count)
+        ends += handed
+    for product, _ in deep.products.values():
+        product.free()
+    return ends
+
+
+def _handed_on(
+    end: Operation, lowering: Vectors, pairs: Sequence[tuple[SSAValue, SSAValue]]
+) -> Sequence[SSAValue]:
+    """Assigns those values of pairs that are tiles to the others; returns the rest of them."""
+    values, receivers = [value for value, _ in pairs], [receiver for _, receiver in pairs]
+    scalars, tiles = _split(lowering, values, receivers)
+    targets = _split(lowering, receivers, receivers)[1]
+    _assign(lowering, tiles, [lowering.tile(target) for target in targets])
+    result = lowering.flat(scalars)
+    lowering.release_after(end)
+    return result
+
+
+def _as_index(lowering: Vectors, bound: SSAValue) -> Index:
+    (number,) = lowering.numbers([bound])
+    if isinstance(number, int) or number.type == INDEX:
+        return number
+    return lowering.emit(arith.IndexCastOp(number, INDEX)).result
+
+
+def _as_type(lowering: Vectors, index: Index, type_: Attribute) -> SSAValue:
+    value = lowering.as_value(index)
+    return value if type_ == INDEX else lowering.emit(arith.IndexCastOp(value, type_)).result
 
 
 def _learn_variable(operation: scf.ForOp, lowering: Vectors, variable: SSAValue) -> None:

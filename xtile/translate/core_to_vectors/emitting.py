@@ -101,13 +101,15 @@ class Emitter(Lowering):
 
     # --- control flow ---
 
-    def cover(self, count: int, width: int, emit: Callable[[Index, int], None]) -> None:
+    def cover(
+        self, count: int, width: int, emit: Callable[[Index, int], None], few: int = _FEW_PIECES
+    ) -> None:
         """Goes through `count` components in pieces of `width`, and of less at the end.
 
         A few pieces are no loop, so that the driver can keep them in registers.
         """
         whole = count - count % width
-        if whole > _FEW_PIECES * width:
+        if whole > few * width:
             with self.loop(0, whole, width, name="at") as at:
                 emit(at, width)
         else:

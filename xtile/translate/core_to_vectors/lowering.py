@@ -332,6 +332,8 @@ class Vectors(Emitter):
 
     def reshaped(self, tile: Tile, shape: tuple[int, ...]) -> Tile:
         """The same components, row by row, in another shape."""
+        if tile.shape == shape:
+            return tile
         if not tile.is_flat:
             tile = self.in_memory(tile)
         return replace(tile, shape=shape)
@@ -462,11 +464,15 @@ class Vectors(Emitter):
     ) -> None:
         """Goes through the components of one row."""
         start = self.position(tile.shape, (*row, 0)).flat
-        self.cover(
-            tile.shape[-1],
-            tile.width,
-            lambda at, n: emit(Position(self.add(start, at), (*row, at)), n),
-        )
+
+        def emit_piece(at: Index, length: int) -> None:
+            emit(Position(self.add(start, at), (*row, at)), length)
+
+        if self.assumed.issuperset(tile.guards):
+            self.cover(tile.shape[-1], tile.width, emit_piece)
+        else:
+            # Checks are much code.
+            self.cover(tile.shape[-1], tile.width, emit_piece, few=1)
 
     def each_masked(
         self,

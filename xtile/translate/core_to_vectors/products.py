@@ -10,36 +10,24 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from math import prod
+from typing import cast
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.builtin import AnyFloat, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from xtile.dialects.construction import made
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
-from xtile.rewrite.contractions import iteration_maps
 from xtile.rewrite.indices import Index
-from xtile.targets.lanes import LaneTarget
-from xtile.transforms.distribute.local_memory import size_in_bytes
 from xtile.translate.core_to_vectors.emitting import rests
 from xtile.translate.core_to_vectors.kinds import is_outer_product
 from xtile.translate.core_to_vectors.lowering import CHEAP, Vectors
 from xtile.translate.core_to_vectors.matrix_unit import multiply, unit_of
-from xtile.translate.core_to_vectors.tile import Position, Tile, shape_of
+from xtile.translate.core_to_vectors.tile import Position, Tile
 from xtile.translate.core_to_xegpu.bfloat16 import element_of
 from xtile.translate.core_to_xegpu.subgroup import combiner
 from xtile.translate.core_to_xegpu.widening import rounded, wide_type, widened
-
-_CACHED_FACTORS = 256 * 1024
-"""Bytes of A and B that are multiplied at once: they stay in the second cache."""
-
-_DEEPEST = 256
-"""The depth of a product that leaves nothing to gain."""
-
-_SMALLEST = 256
-"""The elements of a result that a deeper product is worth."""
 
 _GAIN_WITH_REST = 0.7
 """What blocks are worth that leave a rest of rows, which needs code of its own, .."""
@@ -55,7 +43,7 @@ _DEEP = 64
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """A part of C whose blocks are of the same size.
 
     Attributes:
@@ -82,38 +70,30 @@ class _Block:
         return self.width * self.count
 
 
-_Right = Callable[[_Block, Index, tuple[Index, int]], SSAValue]
+RowsOfRight = Callable[[Block, Index, tuple[Index, int]], SSAValue]
 """Emits a vector of a row of B, for a block, which begins at a sum of columns."""
 
 
-def depth_of(operation: ContractionOp, target: LaneTarget) -> int:
-    """The depth that a product in a loop should have; 0 if it should stay as it is.
+@dataclass(frozen=True)
+class Factors:
+    """What is multiplied.
 
-    The sums are read and written once for each iteration, so it should be a large one.
+    Attributes:
+        left: A, which may have more columns than are multiplied.
+        right: B.
+        depth: How many columns of A and rows of B are multiplied.
     """
-    left, right, sums = iteration_maps(operation)
-    added_up = {each for each in (*left, *right) if each not in sums}
-    element, shape = value_type(operation.result.type), shape_of(operation.acc.type)
-    if len(added_up) != 1 or not added_up.issubset(left) or not added_up.issubset(right):
-        return 0
-    is_rounded_each_time = wide_type(element) != element
-    is_of_unit = unit_of(target, operation) is not None
-    if is_rounded_each_time or is_of_unit or prod(shape) < _SMALLEST:
-        return 0
-    factors = ((operation.lhs, left), (operation.rhs, right))
-    row = sum(prod(_without(shape_of(each.type), map_.index(*added_up))) for each, map_ in factors)
-    return min(_DEEPEST, _CACHED_FACTORS // (size_in_bytes(element) * row))
 
-
-def _without(shape: tuple[int, ...], dimension: int) -> tuple[int, ...]:
-    return shape[:dimension] + shape[dimension + 1 :]
+    left: Tile
+    right: RowsOfRight
+    depth: Index
 
 
 def product_of_matrices(operation: ContractionOp, lowering: Vectors) -> None:
     """Defines the result of C := A B + C."""
     left, right, sums = (lowering.tile(operand) for operand in operation.operands)
     if unit_of(lowering.target, operation) is None and is_outer_product(operation):
-        arithmetic = _Arithmetic.of(lowering, operation)
+        arithmetic = Arithmetic.of(lowering, operation)
         left = arithmetic.converted(left, operation.lhs)
         right = arithmetic.converted(right, operation.rhs)
         product = _outer_product(lowering, arithmetic, (left, right, sums))
@@ -145,23 +125,29 @@ def multiply_matrices(
     if unit is not None:
         multiply(lowering, unit, operands, buffer)
         return
-    arithmetic = _Arithmetic.of(lowering, operation)
+    arithmetic = Arithmetic.of(lowering, operation)
     left = arithmetic.converted(left, operation.lhs)
     right = arithmetic.converted(right, operation.rhs)
     sums = arithmetic.converted(sums, operation.acc)
-    blocks = _blocks(lowering, sums, left.shape[1])
-    target = _Target(buffer, start, arithmetic)
+    blocks = blocks_of(lowering, sums.shape, sums.width, left.shape[1])
+    target = Target(buffer, start, arithmetic)
     is_repeated = any(block.rows > 2 * block.height for block in blocks)
+    depth = left.shape[1]
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
         if right.buffer is None and right.cost > (1 if is_repeated else CHEAP):
-            with _in_panels(lowering, blocks, right) as b:
-                _multiply(lowering, blocks, (a, sums), b, target)
+            buffer = lowering.allocate(right.element, right.count)
+            panels = Panels(lowering, blocks, buffer, depth)
+            panels.fill(right)
+            multiply_blocks(lowering, blocks, Factors(a, panels.part, depth), sums, target)
+            lowering.free(buffer)
         else:
-            _multiply(lowering, blocks, (a, sums), _in_rows(lowering, right), target)
+            multiply_blocks(
+                lowering, blocks, Factors(a, _in_rows(lowering, right), depth), sums, target
+            )
 
 
 @dataclass(frozen=True)
-class _Arithmetic:
+class Arithmetic:
     """How products are added up.
 
     Attributes:
@@ -177,7 +163,7 @@ class _Arithmetic:
     result: Attribute
 
     @classmethod
-    def of(cls, lowering: Vectors, operation: ContractionOp) -> _Arithmetic:
+    def of(cls, lowering: Vectors, operation: ContractionOp) -> Arithmetic:
         """That of a contraction."""
         result = value_type(operation.result.type)
         return cls(lowering, str(operation.kind.data), wide_type(result), result)
@@ -207,7 +193,7 @@ class _Arithmetic:
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
     """Where the result of a product goes.
 
     Attributes:
@@ -218,7 +204,7 @@ class _Target:
 
     buffer: SSAValue
     start: Index
-    arithmetic: _Arithmetic
+    arithmetic: Arithmetic
 
     def store(self, lowering: Vectors, sums: SSAValue, position: Position) -> None:
         """Stores a part of a row."""
@@ -235,7 +221,7 @@ def _as_it_is(matrix: Tile) -> Generator[Tile]:
 
 
 def _outer_product(
-    lowering: Vectors, arithmetic: _Arithmetic, operands: tuple[Tile, Tile, Tile]
+    lowering: Vectors, arithmetic: Arithmetic, operands: tuple[Tile, Tile, Tile]
 ) -> Tile:
     """The product of a column and a row, added to a matrix, for each component on its own."""
     left, right, sums = operands
@@ -258,67 +244,88 @@ def _outer_product(
 # --- the right factor ---
 
 
-def _in_rows(lowering: Vectors, matrix: Tile) -> _Right:
+def _in_rows(lowering: Vectors, matrix: Tile) -> RowsOfRight:
     """B as it is."""
     return lambda block, row, column: matrix.piece(
         _position(lowering, matrix, (row, 0), column), block.width
     )
 
 
-@contextmanager
-def _in_panels(lowering: Vectors, blocks: Sequence[_Block], matrix: Tile) -> Generator[_Right]:
-    """B in private memory: the columns of a block of C side by side, row by row.
+@dataclass(frozen=True)
+class Panels:
+    """Rows of B in private memory: the columns of a block of C side by side, row by row.
 
     Such a panel stays in the first cache while all rows of A go by; rows of a large matrix, which
     are powers of 2 apart, would displace each other there.
+
+    Attributes:
+        lowering: Where to emit.
+        blocks: The parts of C.
+        buffer: The private memory.
+        depth: How many rows there is memory for.
+        start: The number of the element there that is the first one.
     """
-    depth = matrix.shape[0]
-    buffer = lowering.allocate(matrix.element, matrix.count)
 
-    def at(block: _Block, row: Index, column: tuple[Index, int]) -> Index:
-        start = lowering.add(
-            lowering.multiply(column[0], depth), lowering.multiply(row, block.step)
-        )
-        return lowering.add(start, column[1])
+    lowering: Vectors
+    blocks: Sequence[Block]
+    buffer: SSAValue
+    depth: int
+    start: Index = 0
 
-    def fill() -> None:
-        with lowering.loop(0, depth, name="row") as row:
-            for block in blocks:
+    def fill(self, matrix: Tile, first: Index = 0) -> None:
+        """Copies rows, which become those from `first` on."""
+        self.lowering.guarded(matrix, lambda: self._fill(matrix, first))
+
+    def _fill(self, matrix: Tile, first: Index) -> None:
+        lowering = self.lowering
+        with lowering.loop(0, matrix.shape[0], name="row") as row:
+            to = lowering.add(row, first)
+            for block in self.blocks:
                 if block.row > 0:
                     continue
                 with _columns_of(lowering, block) as column:
                     for v in range(block.count):
                         place = (column, v * block.width)
                         position = _position(lowering, matrix, (row, 0), place)
-                        lowering.store(
-                            matrix.piece(position, block.width), buffer, [at(block, row, place)]
-                        )
+                        piece = matrix.piece(position, block.width)
+                        lowering.store(piece, self.buffer, [self._at(block, to, place)])
 
-    lowering.guarded(matrix, fill)
-    yield lambda block, row, column: lowering.load(
-        buffer, [at(block, row, column)], block.width, matrix.element
-    )
-    lowering.free(buffer)
+    def part(self, block: Block, row: Index, column: tuple[Index, int]) -> SSAValue:
+        """A vector of a row, for a block, which begins at a sum of columns."""
+        element = cast("MemRefType[Attribute]", self.buffer.type).element_type
+        at = self._at(block, row, column)
+        return self.lowering.load(self.buffer, [at], block.width, element)
+
+    def _at(self, block: Block, row: Index, column: tuple[Index, int]) -> Index:
+        lowering = self.lowering
+        panel = lowering.add(self.start, lowering.multiply(column[0], self.depth))
+        return lowering.add(lowering.add(panel, lowering.multiply(row, block.step)), column[1])
 
 
 # --- blocks ---
 
 
-def _blocks(lowering: Vectors, sums: Tile, depth: int) -> list[_Block]:
-    """Cuts C into parts with blocks whose sums fit the registers."""
-    rows, columns = sums.shape
-    width = sums.width
+def blocks_of(lowering: Vectors, shape: tuple[int, ...], width: int, depth: int) -> list[Block]:
+    """Cuts C into parts with blocks whose sums fit the registers.
+
+    Args:
+        lowering: Where to emit.
+        shape: The rows and columns of C.
+        width: How many of its components a register holds.
+        depth: The columns of A, or the most if it has less in the end.
+    """
+    rows, columns = shape
     whole = columns - columns % width
     parts = [(0, whole, width)] if whole else []
     parts += [(start, length, length) for start, length in rests(whole, columns, width)]
     registers = lowering.vector_unit.registers
-    blocks: list[_Block] = []
+    blocks: list[Block] = []
     for column, length, width in parts:
         height, count = _block_size(rows, length // width, depth, registers)
         row = rows - rows % height
-        blocks.append(_Block(0, row, height, column, length, width, count))
+        blocks.append(Block(0, row, height, column, length, width, count))
         if row < rows:
-            blocks.append(_Block(row, rows - row, rows - row, column, length, width, count))
+            blocks.append(Block(row, rows - row, rows - row, column, length, width, count))
     return blocks
 
 
@@ -345,36 +352,36 @@ def _block_size(rows: int, vectors: int, depth: int, registers: int) -> tuple[in
     )
 
 
-def _multiply(
+def multiply_blocks(
     lowering: Vectors,
-    blocks: Sequence[_Block],
-    operands: tuple[Tile, Tile],
-    right: _Right,
-    target: _Target,
+    blocks: Sequence[Block],
+    factors: Factors,
+    sums: Tile,
+    target: Target,
 ) -> None:
-    """Stores C + A B in private memory, from a component on; the operands are A and C."""
+    """Stores C + A B in private memory."""
     for block in blocks:
         with (
             _columns_of(lowering, block) as column,
             lowering.loop(block.row, block.row + block.rows, block.height, name="row") as row,
         ):
-            _multiply_block(lowering, block, (row, column), operands, right, target)
+            _multiply_block(lowering, block, (row, column), factors, sums, target)
 
 
-def _columns_of(lowering: Vectors, block: _Block) -> AbstractContextManager[Index]:
+def _columns_of(lowering: Vectors, block: Block) -> AbstractContextManager[Index]:
     """A loop over the first columns of blocks."""
     return lowering.loop(block.column, block.column + block.columns, block.step, name="column")
 
 
 def _multiply_block(
     lowering: Vectors,
-    block: _Block,
+    block: Block,
     start: tuple[Index, Index],
-    operands: tuple[Tile, Tile],
-    right: _Right,
-    target: _Target,
+    factors: Factors,
+    c: Tile,
+    target: Target,
 ) -> None:
-    a, c = operands
+    a = factors.left
     first, left = start
     positions = [
         [_position(lowering, c, (first, r), (left, v * block.width)) for v in range(block.count)]
@@ -382,12 +389,12 @@ def _multiply_block(
     ]
     width = block.width
     sums = [c.piece(position, width) for row in positions for position in row]
-    with lowering.carrying_loop(0, a.shape[1], sums, name="depth") as (depth, carried, results):
-        factors = [right(block, depth, (left, v * width)) for v in range(block.count)]
+    with lowering.carrying_loop(0, factors.depth, sums, name="depth") as (depth, carried, results):
+        right = [factors.right(block, depth, (left, v * width)) for v in range(block.count)]
         for r in range(block.height):
             scalar = a.piece(_position(lowering, a, (first, r), (depth, 0)), 1)
             factor = lowering.broadcast(scalar, width)
-            for v, row in enumerate(factors):
+            for v, row in enumerate(right):
                 total = carried[r * block.count + v]
                 results.append(target.arithmetic.multiply_add(factor, row, total))
     for position, total in zip(
@@ -404,3 +411,24 @@ def _position(
     start = lowering.add(lowering.multiply(row[0], columns), column[0])
     flat = lowering.add(start, row[1] * columns + column[1])
     return Position(flat, (lowering.add(*row), lowering.add(*column)))
+
+
+def matrix_of(lowering: Vectors, tile: Tile, batch: Index) -> Tile:
+    """One of the matrices that a tile consists of."""
+    if tile.scalar is not None:
+        return lowering.splat(tile.scalar, tile.shape[1:])
+
+    def piece(position: Position, width: int) -> SSAValue:
+        return tile.piece(lowering.position(tile.shape, (batch, *position.indices)), width)
+
+    return Tile(
+        tile.shape[1:],
+        tile.element,
+        piece,
+        is_flat=False,
+        aligned=frozenset(),
+        others=tile.reads,
+        width=tile.width,
+        cost=tile.cost,
+        guards=tile.guards,
+    )
