@@ -5,6 +5,8 @@ that `tileiras` 13.5 takes; CUDA C++ Programming Guide 13.0, "Technical Specific
 Capability". Of sm_90 the tiles of products are measured on an H200 (driver 580,
 CUDA 13.0, bf16, 8192 x 8192 x 8192): 256 x 256 x 64 with 8 warps and 2 CTAs is as fast as cuBLAS,
 128 x 256 x 64 with 8 warps has 0.95 of its speed, and without a number of warps it spills to 0.07.
+A tile of fewer than 16 rows or columns, or of fewer than 16 x 8 elements for each warp,
+`tileiras` 13.5 multiplies by fused multiply-adds, on all chips: 18 times as long for 16 x 16.
 Products of 64 x 64 x 64 need an occupancy to be as fast as cuBLAS. Of loops that memory limits,
 those over 1024 elements are the fastest; sums of tiles of 1024 to 8192 elements and the softmax of
 rows that are tiles of 8192 elements are the fastest with 4 warps and 4 blocks at once: 1.1 and 2.1
@@ -47,6 +49,7 @@ norm).
 """
 
 _FEW = Hints(num_worker_warps_per_cta=4)
+_FEWER = Hints(num_worker_warps_per_cta=2)
 _SMALL = Hints(num_worker_warps_per_cta=4, occupancy=4)
 _WIDE = Hints(num_worker_warps_per_cta=8)
 _WIDEST = Hints(num_worker_warps_per_cta=16)
@@ -59,8 +62,25 @@ _HALF_ON_HOPPER = (
     ProductTile(128, 256, 64, _WIDE),
     ProductTile(256, 128, 64, _WIDE),
     ProductTile(128, 128, 64),
+    ProductTile(128, 64, 64, _FEW),
+    ProductTile(64, 128, 64, _FEW),
     ProductTile(64, 64, 64, _SMALL),
+    ProductTile(64, 32, 128, _FEW),
+    ProductTile(32, 64, 128, _FEW),
+    ProductTile(64, 16, 128, _FEW),
+    ProductTile(16, 64, 128, _FEW),
+    ProductTile(32, 32, 128, _FEWER),
+    ProductTile(32, 16, 128, _FEW),
+    ProductTile(16, 32, 256, _FEW),
+    ProductTile(16, 16, 128, _FEWER),
 )
+"""Measured on an H200, f16, as parts of cuBLAS's rate.
+
+1024 x 1024 x 1024: 128 x 64 and 64 x 128 1.0, 64 x 64 0.69 and with 2 blocks at once 0.78.
+64 x 4096 x 4096: 64 x 32 0.89, 64 x 64 0.86, 32 x 64 0.59, 32 x 32 0.53 and with 4 warps 0.35.
+16 x 4096 x 4096: 16 x 32 x 256 1.08 and 64 deep 0.67, 16 x 16 0.88, 16 x 64 0.87 and 64 deep 0.71.
+"""
+
 _UPDATE_ON_HOPPER = ProductTile(128, 128, 64, _WIDE)
 """f16 and bf16 that are added to a matrix of f32, of which a tile is read as a whole.
 
@@ -117,12 +137,13 @@ _SPLIT_ON_HOPPER = (
     ProductTile(256, 64, 32, _WIDE),
     ProductTile(128, 128, 32, _WIDE),
     ProductTile(128, 64, 32, _WIDE),
-    *_SINGLE[1:],
+    ProductTile(64, 64, 16, _PAIR),
 )
 """f32 as three products of tf32 parts, which become operands in registers: tiles have few columns.
 
 Measured on an H200, 4096 x 4096 x 4096: 256 x 64 x 32 has 71 TFLOP/s, 128 x 128 x 32 65, and
-factors in f32 have 6.5; PyTorch has 51.
+factors in f32 have 6.5; PyTorch has 51. 10,000 products of 64 x 64 x 64: 64 x 64 x 16 with 2 blocks
+at once 2.4 TB/s, with 3 and more 1.8, without an occupancy 1.6; PyTorch has 2.7.
 """
 
 _DOUBLE = (ProductTile(64, 64, 16, _FEW),)
@@ -157,6 +178,8 @@ def _tiles(
     return TilePolicy(
         products,
         parts,
+        warp_elements=16 * 8,
+        least_side=16,
         one_warp_elements=64 * 64,
         updates=updates or {},
         strided_elements=strided[0],

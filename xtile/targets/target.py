@@ -171,6 +171,22 @@ class Hints(NamedTuple):
     num_cta_in_cga: int | None = None
     occupancy: int | None = None
 
+    @property
+    def for_steps(self) -> Hints:
+        """The same for blocks that take several steps.
+
+        They need the registers that an occupancy would deny them, which is no larger than lets each
+        thread have as many as there are names for.
+        """
+        blocks = _THREADS_WITH_ALL_REGISTERS // (32 * (self.num_worker_warps_per_cta or 4))
+        if self.occupancy is None or self.occupancy <= blocks:
+            return self
+        return self._replace(occupancy=blocks if blocks > 1 else None)
+
+
+_THREADS_WITH_ALL_REGISTERS = 256
+"""The threads of which a multiprocessor with 65,536 registers gives each as many as it can name."""
+
 
 NO_HINTS = Hints()
 """Nothing is said."""
@@ -215,6 +231,10 @@ class TilePolicy:
         split_products: The same for types whose matrices are multiplied as parts of another type
             (`transforms/split_products.py`), unless products are to be exact.
         other_products: The same for all other types, which are broadcast, multiplied and added up.
+        warp_elements: How many elements of a product's tile each warp must have for the matrix unit
+            to multiply; 0 where that does not matter.
+        least_side: The least rows and columns of a tile that the matrix unit multiplies.
+        own_warps: The warps of a kernel without a hint.
         one_warp_elements: The most elements of a product's tile in kernels that allocate memory,
             which have one warp; None where they have as many as others.
         updates: The tile of products that are added to what memory has, where work-groups become
@@ -244,6 +264,9 @@ class TilePolicy:
         default_factory=dict[Number, tuple[ProductTile, ...]]
     )
     other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
+    warp_elements: int = 0
+    least_side: int = 1
+    own_warps: int = 4
     one_warp_elements: int | None = None
     updates: Mapping[Number, ProductTile] = field(default_factory=dict["Number", ProductTile])
     merged_elements: int = 16384
@@ -270,13 +293,32 @@ class TilePolicy:
         tile = self.updates.get(cast("Number", str(factor)))
         return () if tile is None else (tile,)
 
-    def product_hints(self, factor: Attribute, area: int) -> Hints:
+    def is_of_matrix_unit(self, factor: Attribute) -> bool:
+        """Whether a matrix unit that works on tiles of at least `least_side` multiplies a type."""
+        name = cast("Number", str(factor))
+        return name in self.split_products or (name in self.products and name not in ("f32", "f64"))
+
+    def product_hints(
+        self, factor: Attribute, area: int, shape: tuple[int, int] | None = None
+    ) -> Hints:
         """How a kernel is compiled with a product whose result is a tile of so many elements.
 
-        It is compiled as that of the largest tile of the table that is not larger.
+        It is compiled as that of the same tile of the table, or of the largest one that is not
+        larger, but with no more warps than the matrix unit has work for.
+
+        Args:
+            factor: The type of the factors' elements.
+            area: The elements of the result.
+            shape: Its rows and columns, if it is one product.
         """
-        known = self._fitting(factor, area)
-        return Hints() if known is None else known.hints
+        known = next((t for t in self.products_of(factor) if shape == (t.rows, t.columns)), None)
+        known = known or self._fitting(factor, area)
+        hints = NO_HINTS if known is None else known.hints
+        if not self.warp_elements or not self.is_of_matrix_unit(factor):
+            return hints
+        most = max(1, area // self.warp_elements)
+        warps = hints.num_worker_warps_per_cta or self.own_warps
+        return hints if warps <= most else hints._replace(num_worker_warps_per_cta=most)
 
     def product_depth(self, factor: Attribute, area: int) -> int:
         """The depth of a step of a product whose result is a tile of so many elements."""

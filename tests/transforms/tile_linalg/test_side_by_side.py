@@ -60,19 +60,19 @@ USUAL = {
 FEW: list[Shape] = [(150, 20), (20, 29), (150, 29)]
 
 FORMS: dict[str, tuple[dict[str, str], Size3, list[Shape], str]] = {
-    "blocks": ({}, (3, 1, 1), FEW, "64x64xf32"),
+    "blocks": ({}, (3, 1, 1), FEW, "128x64xf32"),
     "all rows in turns": (
         {"first": "%c0", "last": "%rows"},
         (1, 1, 1),
         [(300, 9), (9, 20), (300, 20)],
         "256x256xf32",
     ),
-    "fewer rows than memory": ({"rows": "%m"}, (3, 1, 1), FEW, "64x64xf32"),
+    "fewer rows than memory": ({"rows": "%m"}, (3, 1, 1), FEW, "128x64xf32"),
     "tiles that are inside": (
         {"check": ""},
         (2, 1, 1),
         [(128, 9), (9, 32), (128, 32)],
-        "64x64xf32",
+        "128x64xf32",
     ),
     "sizes that are known": (
         {"columns": "64x24", "first": "%c0", "last": "%block", "width": "%c24", "check": ""},
@@ -84,7 +84,7 @@ FORMS: dict[str, tuple[dict[str, str], Size3, list[Shape], str]] = {
         {"more": "if %has { cooperative_matrix_store.n.both_checked %sum, %c[%i,%j] }"},
         (3, 1, 1),
         FEW,
-        "64x64xf32",
+        "128x64xf32",
     ),
 }
 """What is written otherwise, the launch, shapes, and the type of the product's result."""
@@ -122,4 +122,4 @@ def test_remarks() -> None:
     diagnostics = Diagnostics()
     module = xtile.parse(KERNEL.substitute(USUAL), language="tensorlang")
     translate(module, "tensorlang-to-tile", Options("sm_90"), diagnostics)
-    assert "4 x 8 tiles are computed together" in [each.message for each in diagnostics]
+    assert "4 x 16 tiles are computed together" in [each.message for each in diagnostics]

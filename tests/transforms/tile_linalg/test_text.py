@@ -125,7 +125,7 @@ HINTS = {
         "{num_cta_in_cga = 2 : i32, num_worker_warps_per_cta = 8 : i32}",
     ),
     "sm_90 64": ("sm_90", "64x64", "{num_worker_warps_per_cta = 4 : i32, occupancy = 4 : i32}"),
-    "sm_90 9": ("sm_90", "9x9", "None"),
+    "sm_90 9": ("sm_90", "9x9", "{num_worker_warps_per_cta = 2 : i32}"),
     "sm_80 8192": ("sm_80", "8192x8192", "{num_worker_warps_per_cta = 8 : i32}"),
 }
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
+import xtile
+from tests.seeds import fresh_generator
+from tests.tile_tools import machine_code
 from tests.transforms.distribute.kernels import read, run
 from tests.translate.core_to_cuda_tile.entries import (
     assemble_for_all,
@@ -13,7 +18,9 @@ from tests.translate.core_to_cuda_tile.entries import (
     run_entry,
     tile_kernel,
 )
+from xtile.backends.nvidia.compilation import compile_program
 from xtile.text.diagnostics import DiagnosticError
+from xtile.translate.route import Options, translate
 
 _DTYPES = {
     "f16": np.float16,
@@ -174,3 +181,67 @@ def test_a_factor_that_is_added_up_alone_is_refused() -> None:
 def test_assembler(types: tuple[str, str]) -> None:
     shapes = (32, 16), (16, 16), (32, 16)
     assemble_for_all(lowered(_kernel(types, shapes, _CANONICAL, "add")))
+
+
+_THIN = """
+func @thin(%A: memref<{type}x256x64>, %B: memref<{type}x64x{columns}>,
+           %C: memref<{total}x256x{columns}>) {{
+    %zero = constant {nothing} : {total}
+    %one = constant {some} : {type}
+    %rows = constant {rows} : index
+    %group = group_id.x : index
+    %i = mul %group, %rows : index
+    %a = subview %A[%i:{rows},0:64] : memref<{type}x{rows}x64,strided<1,256>>
+    %c = subview %C[%i:{rows},0:{columns}] : memref<{total}x{rows}x{columns},strided<1,256>>
+    gemm.n.n %one, %a, %B, %zero, %c
+}}
+"""
+"""C := A B, of which each work-group computes some rows."""
+
+
+def _thin(type: str, rows: int, columns: int) -> str:
+    is_float = type != "i8"
+    return _THIN.format(
+        type=type,
+        total="f32" if is_float else "i32",
+        nothing="0.0" if is_float else "0",
+        some="1.0" if is_float else "1",
+        rows=rows,
+        columns=columns,
+    )
+
+
+@pytest.mark.parametrize(
+    ("chip", "type", "rows", "columns"),
+    [
+        ("sm_80", "f16", 16, 8),
+        ("sm_90", "f16", 16, 16),
+        ("sm_90", "f16", 64, 3),
+        ("sm_90", "i8", 16, 16),
+        ("sm_120", "f16", 16, 16),
+    ],
+)
+def test_small_products_are_of_the_matrix_unit(
+    chip: str, type: str, rows: int, columns: int
+) -> None:
+    """tileiras takes fused multiply-adds where a warp has less than 16 x 8 elements."""
+    module = xtile.parse(_thin(type, rows, columns), language="tensorlang")
+    code = machine_code(compile_program(module, chip).bytecode, chip)
+    assert re.search(r"\b[HI]MMA\.", code)
+
+
+@pytest.mark.parametrize("type", ["f16", "i8"])
+@pytest.mark.parametrize("columns", [1, 3, 8, 16])
+def test_small_products_are_right(type: str, columns: int) -> None:
+    """Tiles are larger than what they compute."""
+    random = fresh_generator()
+    module = xtile.parse(_thin(type, 16, columns), language="tensorlang")
+    result = translate(module, "tensorlang-to-cuda_tile", Options("sm_90"))
+    a, b = (
+        random.integers(-4, 5, shape).astype(_dtype(type)) for shape in ((256, 64), (64, columns))
+    )
+    a, b = np.asfortranarray(a), np.asfortranarray(b)
+    total = np.int32 if type == "i8" else np.float32
+    c = np.asfortranarray(np.full((256, columns), 99, total))
+    xtile.run(result, (a, b, c), 16)
+    np.testing.assert_array_equal(c, a.astype(total) @ b.astype(total))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import arith
@@ -75,19 +75,28 @@ def gemm(operation: GemmOp, kernel: Kernel) -> None:
     limits = (size_of(kernel, (c, 0), (a, of_a[0])), size_of(kernel, (c, 1), (b, of_b[1])))
     parts = 2 if isinstance(types.total, ComplexType) else 1
     product = product_tile(kernel, part_of(types.a), [_limit(size) for size in limits], parts)
-    rows = span_along(kernel, product.rows, (c, 0), (a, of_a[0]))
-    columns = span_along(kernel, product.columns, (c, 1), (b, of_b[1]))
+    rows = _side(kernel, product.rows, types, (c, 0), (a, of_a[0]))
+    columns = _side(kernel, product.columns, types, (c, 1), (b, of_b[1]))
     depth = size_of(kernel, (a, of_a[1]), (b, of_b[0]))
     edges = (rows.tile + columns.tile) * size_in_bytes(part_of(types.a))
     most = _depth(depth, product.depth, edges)
     steps = kernel.span(depth, most, is_whole=a.is_tile or b.is_tile)
-    area = rows.tile * columns.tile
-    use_product_hints(kernel, part_of(types.a), area, has_steps=not steps.is_single)
+    shape = rows.tile, columns.tile
+    use_product_hints(kernel, part_of(types.a), prod(shape), shape, has_steps=not steps.is_single)
     a, b = (separated(kernel, operand, c, (rows, columns)) for operand in (a, b))
     factors = _Factors(a, b, of_a, of_b, types, rows, columns, steps)
     with kernel.tiles([rows, columns]) as at:
         total = _multiply(factors, update, at)
         update.apply(tiles.converted(kernel, total, update.wide), at, (rows, columns))
+
+
+def _side(kernel: Kernel, most: int, types: _Types, *equal: tuple[Operand, int]) -> Span:
+    """The tiles of rows or columns, which are no smaller than a matrix unit multiplies."""
+    span, policy = span_along(kernel, most, *equal), kernel.target.tiles
+    is_whole = any(operand.is_tile for operand, _ in equal)
+    if is_whole or span.tile >= policy.least_side or not policy.is_of_matrix_unit(types.a):
+        return span
+    return replace(span, tile=policy.least_side, is_even=False)
 
 
 @dataclass(frozen=True)
@@ -185,13 +194,16 @@ def _limit(size: Index) -> int | None:
     return None if limit is None else power_of_two(limit)
 
 
-def use_product_hints(kernel: Kernel, factor: Attribute, area: int, has_steps: bool = True) -> None:
-    """Compiles the kernel as its largest product asks for.
-
-    A block that takes several steps needs the registers that an occupancy would deny it.
-    """
-    hints = kernel.target.tiles.product_hints(factor, area)
-    kernel.use_hints(_PRODUCT + area, hints._replace(occupancy=None) if has_steps else hints)
+def use_product_hints(
+    kernel: Kernel,
+    factor: Attribute,
+    area: int,
+    shape: tuple[int, int] | None = None,
+    has_steps: bool = True,
+) -> None:
+    """Compiles the kernel as its largest product asks for."""
+    hints = kernel.target.tiles.product_hints(factor, area, shape)
+    kernel.use_hints(_PRODUCT + area, hints.for_steps if has_steps else hints)
 
 
 def use_hints_of_contractions(kernel: Kernel, body: Block) -> None:

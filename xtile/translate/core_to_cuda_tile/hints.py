@@ -83,6 +83,9 @@ def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionO
         chained = tiles.chained_hints(min(shape[-2:][0] for shape in shapes), area)
         if chained is not None:
             return chained
-    hints = tiles.product_hints(factor, 1 << (area - 1).bit_length())._replace(occupancy=None)
+    shape = shapes[0][-2:] if len(shapes) == 1 else ()
+    rows_and_columns = (shape[0], shape[1]) if len(shape) == 2 else None
+    power = 1 << (area - 1).bit_length()
+    hints = tiles.product_hints(factor, power, rows_and_columns).for_steps
     # Several products share no tile that two blocks could divide.
     return hints if len(products) == 1 else hints._replace(num_cta_in_cga=None)
