@@ -132,6 +132,7 @@ def pytest_collection_finish() -> None:
     """Lets garbage be collected from here on, but not looked for in what all tests are made of."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 50, 20)
     gc.enable()
 
 

@@ -175,13 +175,11 @@ class Hints(NamedTuple):
     def for_steps(self) -> Hints:
         """The same for blocks that take several steps.
 
-        They need the registers that an occupancy would deny them, which is no larger than lets each
-        thread have as many as there are names for.
+        They need the registers that an occupancy would deny them, which stays where each thread can
+        have as many as there are names for.
         """
         blocks = _THREADS_WITH_ALL_REGISTERS // (32 * (self.num_worker_warps_per_cta or 4))
-        if self.occupancy is None or self.occupancy <= blocks:
-            return self
-        return self._replace(occupancy=blocks if blocks > 1 else None)
+        return self if (self.occupancy or 0) <= blocks else self._replace(occupancy=None)
 
 
 _THREADS_WITH_ALL_REGISTERS = 256

@@ -16,6 +16,6 @@ gpu.module @kernels {
 // CHECK:      %[[START:.*]] = make_token : token
 // CHECK:      %[[A:.*]]:2 = load_view_tko weak %{{.*}}[%c0, %c0] token = %[[START]]
 // CHECK:      %[[B:.*]]:2 = load_view_tko weak %{{.*}}[%c0, %c0] token = %[[START]]
-// CHECK:      %[[C:.*]] = mmaf %[[A]]#0, %[[B]]#0, %{{.*}} : tile<8x32xf16>, tile<32x32xf16>, tile<8x32xf32>
+// CHECK:      %[[C:.*]] = mmaf %[[A]]#0, %[[B]]#0, %{{.*}} : tile<16x32xf16>, tile<32x32xf16>, tile<16x32xf32>
 // CHECK:      %[[READ:.*]] = join_tokens %[[A]]#1, %[[B]]#1
 // CHECK:      store_view_tko weak %[[C]], %{{.*}} token = %[[READ]]

@@ -1,4 +1,5 @@
-// A block that one tile can hold is one product: the whole depth at once, without a loop.
+// A block that one tile can hold is one product: the whole depth at once, without a loop. Its 8 rows
+// become the 16 that matrix units take.
 //
 // RUN: xtile-opt %s --translate core-to-tile --chip sm_100 | filecheck %s
 gpu.module @kernels {
@@ -17,4 +18,4 @@ gpu.module @kernels {
 // CHECK:      %[[A:.*]] = vector.transfer_read %A[%c0, %c0]
 // CHECK:      %[[B:.*]] = vector.transfer_read %B[%c0, %c0]
 // CHECK:      vector.contract
-// CHECK-SAME: %[[A]], %[[B]], %{{.*}} : vector<8x32xf16>, vector<32x32xf16> into vector<8x32xf32>
+// CHECK-SAME: %[[A]], %[[B]], %{{.*}} : vector<16x32xf16>, vector<32x32xf16> into vector<16x32xf32>

@@ -10,4 +10,4 @@ gpu.module @kernels {
 
 // CHECK:      core.level = "tile"
 // CHECK:      vector.contract
-// CHECK-SAME: vector<8x32xf16>, vector<32x32xf16> into vector<8x32xf32>
+// CHECK-SAME: vector<16x32xf16>, vector<32x32xf16> into vector<16x32xf32>

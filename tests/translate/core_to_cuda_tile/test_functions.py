@@ -195,7 +195,7 @@ def _attention(queries: int, keys: int, depth: int) -> str:
         ("sm_90", (128, 128, 128), "num_worker_warps_per_cta = 8, occupancy = 2"),
         ("sm_90", (128, 256, 128), "num_worker_warps_per_cta = 8"),
         ("sm_80", (128, 128, 128), "num_worker_warps_per_cta = 8"),
-        ("sm_80", (64, 64, 64), "num_worker_warps_per_cta = 4, occupancy = 2"),
+        ("sm_80", (64, 64, 64), None),
     ],
 )
 def test_hints_for_products_of_products(
