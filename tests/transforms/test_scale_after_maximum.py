@@ -143,6 +143,7 @@ def results(
     return powers, maxima
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difference", DIFFERENCES.values(), ids=DIFFERENCES)
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 @pytest.mark.parametrize("scale", SCALES.values(), ids=SCALES)

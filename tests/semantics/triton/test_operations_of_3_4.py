@@ -289,6 +289,7 @@ _GONE = ("upcast_mxfp", "instruction_sched_hint")
 """What 3.8 and later do not have."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[name for name, _ in CASES])
 def test_the_text_is_printed_for_3_4_and_3_9(number: int) -> None:
     (layouts, operations), (name, case) = examples()[number], CASES[number]

@@ -148,6 +148,7 @@ MOVES: Mapping[str, tuple[str, str, Callable[[Array], Array]]] = {
 """For each movement its text, the shape of the result, and what numpy says."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("level", ["subgroup", "lane"])
 @pytest.mark.parametrize("name", MOVES)

@@ -213,6 +213,7 @@ def _run(
     launch(function, arguments, (1, 1, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("shape", [(8, 16), (16, 32), (32, 16)])
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
@@ -237,6 +238,7 @@ def test_padding_of_reads(element: str, shape: tuple[int, int], chip: str, trans
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", DTYPES)
 @pytest.mark.parametrize("chip", ["pvc", "dg2"])
 @pytest.mark.parametrize("transpose", [False, True])
