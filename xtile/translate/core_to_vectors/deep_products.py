@@ -95,7 +95,7 @@ def deep_loop(loop: scf.ForOp, lowering: Vectors) -> DeepLoop | None:
         most = min(most, -(-(last - first) // step))
     if most <= 1:
         return None
-    products = {
+    products: dict[Operation, tuple[DeepProduct, int]] = {
         operation: (DeepProduct(lowering, operation, matrices, most), number)
         for operation, number, matrices in candidates
     }
