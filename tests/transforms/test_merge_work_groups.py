@@ -249,3 +249,15 @@ def test_large_tiles_stay() -> None:
     module, diagnostics = parsed({}), Diagnostics()
     assert merge_work_groups(module, target_of(8, 16), diagnostics) is module
     assert list(diagnostics) == []
+
+
+def test_a_block_is_no_larger_than_memory() -> None:
+    text = KERNEL.format(**AS_USUAL).replace("memref<?x?xf32>", "memref<8x?xf32>")
+    module, diagnostics = xtile.parse(text, language="mlir"), Diagnostics()
+    assert merge_work_groups(module, target_of(32, 32), diagnostics) is module
+    assert list(diagnostics) == []
+    merged = merge_work_groups(module, target_of(8, 32), diagnostics)
+    assert [each.message for each in diagnostics] == ["2 x 1 work-groups become one tile block"]
+    np.testing.assert_array_equal(
+        *(launched(each, 1, (8, 50, 40), (4, 1, 1)) for each in (module, merged))
+    )

@@ -14,14 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp
+from xdsl.dialects.memref import SubviewOp
 from xdsl.dialects.vector import TransferReadOp, TransferWriteOp
 
 from xtile.dialects.effects import is_pure, only_reads, synchronizes
 from xtile.dialects.gpu.functions import FuncOp
 from xtile.dialects.gpu.indices import BlockIdOp, dimension_number
+from xtile.dialects.shapes import dimensions_of
 from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
@@ -35,8 +37,11 @@ from xtile.text.source import Source, source_of
 from xtile.transforms.cleanup.dead_code import remove_dead_code
 from xtile.transforms.deepen_products import is_of_subgroups
 from xtile.transforms.lift.work_group import INNER, OUTER, WorkGroup, grid_of_tiles
+from xtile.transforms.tile_linalg.spans import power_of_two
 
 if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
     from xtile.targets.target import Target
     from xtile.text.diagnostics import Diagnostics
 
@@ -143,8 +148,11 @@ def _arrangements(kernel: FuncOp, target: Target) -> list[Arrangement]:
     if rows * columns * len(products) > target.tiles.merged_elements:
         return []
     dimensions = sorted({dimension_number(each) for each in block_ids(kernel)})
+    most_rows, most_columns = _most_of_memory(kernel, (rows, columns))
     found: list[Arrangement] = []
     for tile in _tiles(kernel, largest, target):
+        if tile.rows > max(rows, most_rows) or tile.columns > max(columns, most_columns):
+            continue
         if rows * columns * len(products) >= tile.rows * tile.columns:
             break
         if tile.rows % rows or tile.columns % columns:
@@ -158,6 +166,29 @@ def _arrangements(kernel: FuncOp, target: Target) -> list[Arrangement]:
             counts = {dimension: wanted[axis] for dimension, axis in axes.items()}
             found.append(Arrangement(axes, counts, tile))
     return found
+
+
+def _most_of_memory(kernel: FuncOp, shape: tuple[int, ...]) -> tuple[int, int]:
+    """The rows and columns of what such tiles are written to, as powers of two that hold them."""
+    most = [_UNKNOWN, _UNKNOWN]
+    for each in walk(kernel):
+        if not isinstance(each, TransferWriteOp) or shape_of(each.vector.type) != shape:
+            continue
+        memory = each.source
+        while isinstance(memory.owner, SubviewOp):
+            memory = memory.owner.source
+        sizes = cast("MemRefType[Attribute]", memory.type).get_shape()
+        if len(sizes) != len(each.indices):
+            continue
+        for side, dimension in enumerate(dimensions_of(each.permutation_map)):
+            if dimension is not None and sizes[dimension] != DYNAMIC_INDEX:
+                most[side] = min(most[side], power_of_two(sizes[dimension]))
+    rows, columns = most
+    return rows, columns
+
+
+_UNKNOWN = 1 << 62
+"""More than any tile has."""
 
 
 def _tiles(kernel: FuncOp, product: ContractionOp, target: Target) -> Sequence[ProductTile]:
