@@ -258,6 +258,5 @@ def test_a_block_is_no_larger_than_memory() -> None:
     assert list(diagnostics) == []
     merged = merge_work_groups(module, target_of(8, 32), diagnostics)
     assert [each.message for each in diagnostics] == ["2 x 1 work-groups become one tile block"]
-    np.testing.assert_array_equal(
-        *(launched(each, 1, (8, 50, 40), (4, 1, 1)) for each in (module, merged))
-    )
+    wanted, found = (launched(each, 1, (8, 50, 40), (4, 1, 1)) for each in (module, merged))
+    np.testing.assert_array_equal(found, wanted)

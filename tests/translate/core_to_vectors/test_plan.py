@@ -149,6 +149,33 @@ def test_the_depth_of_a_product_is_a_loop() -> None:
     assert abs(count(8) - count(128)) < 10
 
 
+SUM = """
+gpu.module @kernels {{
+  gpu.func @k(%a: memref<1x1024xf32>, %b: memref<1xf32>) kernel
+      attributes {{core.level = "tile"}} {{
+    %c0 = arith.constant 0 : index
+    %none = arith.constant 0.0 : f32
+    %nothing = arith.constant dense<0.0> : vector<1xf32>
+    %x = vector.transfer_read %a[%c0, %c0], %none {{in_bounds = [true, true]}}
+        : memref<1x1024xf32>, vector<1x1024xf32>
+    %y = {function} %x : vector<1x1024xf32>
+    %sum = vector.multi_reduction <add>, %y, %nothing [1] : vector<1x1024xf32> to vector<1xf32>
+    vector.transfer_write %sum, %b[%c0] {{in_bounds = [true]}} : vector<1xf32>, memref<1xf32>
+    gpu.return
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(("function", "in_loop"), [("arith.negf", 4), ("math.exp", 1)])
+def test_sums_of_what_takes_long_are_one(function: str, in_loop: int) -> None:
+    """Four sums wait for each other less, but powers take longer than that."""
+    module = xtile.parse(SUM.format(function=function), language="mlir")
+    (kernel,) = kernels_of(translate(module, "core-to-lane", Options("cpu-avx2")))
+    (loop,) = (each for each in kernel.walk() if each.name == "scf.for")
+    inside = [each.name for each in loop.walk()]
+    assert inside.count(function) == in_loop == len(loop.results)
+
+
 def test_flash_attention_is_small() -> None:
     """Spread over lanes by shuffles it has more than 10,000 operations."""
     source = xtile.parse(EXAMPLES / "flash_attention.ir")

@@ -28,6 +28,26 @@ from xtile.transforms.distribute.effects import may_share_memory
 
 _ARITHMETIC = frozenset({"arith", "math"})
 
+_SHORT = frozenset(
+    {
+        "math.absf",
+        "math.absi",
+        "math.ceil",
+        "math.copysign",
+        "math.floor",
+        "math.fma",
+        "math.roundeven",
+        "math.sqrt",
+        "math.trunc",
+    }
+)
+"""Functions that are an instruction or two."""
+
+
+def is_long(operation: Operation) -> bool:
+    """Whether an operation is many instructions, such as a power."""
+    return operation.dialect_name() == "math" and operation.name not in _SHORT
+
 
 def has_effects(operation: Operation) -> bool:
     """Whether memory can change while an operation is executed."""

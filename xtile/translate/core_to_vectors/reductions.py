@@ -20,7 +20,7 @@ from xtile.rewrite.rebuilder import Rule
 from xtile.translate.core_to_vectors.bodies import combined
 from xtile.translate.core_to_vectors.elementwise import copy_or_compute
 from xtile.translate.core_to_vectors.emitting import rests
-from xtile.translate.core_to_vectors.kinds import is_plain_body
+from xtile.translate.core_to_vectors.kinds import is_long, is_plain_body, is_view
 from xtile.translate.core_to_vectors.lowering import Vectors
 from xtile.translate.core_to_vectors.shapes import permuted
 from xtile.translate.core_to_vectors.tile import Position, Tile
@@ -87,11 +87,20 @@ class Reduction:
         lowering: Where to emit.
         tiles: The tiles, of one shape.
         combination: How components are combined.
+        takes_long: Whether computing a vector of them takes longer than combining it.
     """
 
-    def __init__(self, lowering: Vectors, tiles: Sequence[Tile], combination: Combination) -> None:
+    def __init__(
+        self,
+        lowering: Vectors,
+        tiles: Sequence[Tile],
+        combination: Combination,
+        *,
+        takes_long: bool,
+    ) -> None:
         self._lowering = lowering
-        self._tiles = tiles
+        self._takes_long = takes_long
+        self.tiles = tiles
         self._how = combination
         self._shape = tiles[0].shape
         width = min(tile.width for tile in tiles)
@@ -106,7 +115,7 @@ class Reduction:
 
     def _pieces(self, indices: Sequence[Index], width: int) -> Components:
         position = self._lowering.position(self._shape, indices)
-        return self._how.widen([tile.piece(position, width) for tile in self._tiles])
+        return self._how.widen([tile.piece(position, width) for tile in self.tiles])
 
     def _combine_across(self, axis: int, store: Callable[[Position, Components], None]) -> None:
         """Combines rows with each other, for as many components at once as there can be."""
@@ -146,7 +155,10 @@ class Reduction:
             return [self._pieces((*row, start), width) for start in starts]
 
         whole = columns - columns % width
-        count = min(_SIDE_BY_SIDE, whole // width)
+        # One after the other is less code, and waits for nothing where its vectors take long.
+        are_checked = any(not lowering.assumed.issuperset(tile.guards) for tile in self.tiles)
+        side_by_side = 1 if are_checked or self._takes_long else _SIDE_BY_SIDE
+        count = min(side_by_side, whole // width)
         step = count * width
         even = whole - whole % step if step else 0
         parts = vectors(0, count)
@@ -166,7 +178,7 @@ class Reduction:
 
     def _grouped(self, values: Sequence[SSAValue]) -> list[Components]:
         """Values one after the other, as many as there are tiles together."""
-        count = len(self._tiles)
+        count = len(self.tiles)
         return [list(values[i : i + count]) for i in range(0, len(values), count)]
 
     def _folded(self, values: Components) -> Components:
@@ -198,7 +210,8 @@ def _multi_reduction(operation: MultiDimReductionOp, lowering: Vectors) -> None:
         tile = lowering.reshaped(tile, (*shape, tile.count // math.prod(shape)))
     element = cast("VectorType[Attribute]", operation.source.type).element_type
     how = combination_of_kind(lowering, str(operation.kind.data), element)
-    _reduce_to(operation.dest, [operation.acc], [tile], axis, how, lowering)
+    source = operation.source, tile
+    _reduce_to(operation.dest, [operation.acc], source, axis, how, lowering)
 
 
 def _reduction(operation: vector.ReductionOp, lowering: Vectors) -> None:
@@ -210,7 +223,7 @@ def _reduction(operation: vector.ReductionOp, lowering: Vectors) -> None:
     how = combination_of_kind(lowering, str(operation.kind.data), element)
     start = [] if operation.acc is None else [operation.acc]
     tile = _source(lowering, operation, operation.vector)
-    _reduce_to(operation.dest, start, [tile], 0, how, lowering)
+    _reduce_to(operation.dest, start, (operation.vector, tile), 0, how, lowering)
 
 
 def _source(lowering: Vectors, operation: Operation, old: SSAValue) -> Tile:
@@ -230,15 +243,26 @@ def _source(lowering: Vectors, operation: Operation, old: SSAValue) -> Tile:
     return replace(tile, piece=piece)
 
 
+def _takes_long(lowering: Vectors, old: SSAValue) -> bool:
+    """Whether functions are computed for each part of a tile where it is used."""
+    owner, plan = old.owner, lowering.plan
+    if not isinstance(owner, Operation):
+        return False
+    is_late = owner in plan.deferred or owner in plan.stored_by or is_view(owner)
+    operands = owner.operands if is_late else ()
+    return is_late and (is_long(owner) or any(_takes_long(lowering, each) for each in operands))
+
+
 def _reduce_to(
     result: SSAValue,
     start: Sequence[SSAValue],
-    tiles: Sequence[Tile],
+    source: tuple[SSAValue, Tile],
     axis: int,
     how: Combination,
     lowering: Vectors,
 ) -> None:
-    """Combines tiles along a dimension, and with what a reduction starts with."""
+    """Combines a tile along a dimension, and with what a reduction starts with."""
+    old, tile = source
 
     def total_of(position: Position, values: Components) -> SSAValue:
         if not start:
@@ -252,20 +276,24 @@ def _reduce_to(
         return how.combine(how.widen([first]), values)[0]
 
     _define(
-        lowering, [result], tiles, axis, how, lambda at, values: how.narrow([total_of(at, values)])
+        lowering,
+        [result],
+        Reduction(lowering, [tile], how, takes_long=_takes_long(lowering, old)),
+        axis,
+        lambda at, values: how.narrow([total_of(at, values)]),
     )
 
 
 def _define(
     lowering: Vectors,
     results: Sequence[SSAValue],
-    tiles: Sequence[Tile],
+    reduction: Reduction,
     axis: int,
-    how: Combination,
     finish: Callable[[Position, Components], Components],
 ) -> None:
     """Defines the results of a reduction: tiles in private memory, or numbers."""
-    reduction, first = Reduction(lowering, tiles, how), tiles[0]
+    tiles = reduction.tiles
+    first = tiles[0]
     if not isinstance(results[0].type, VectorType) and not first.guards:
 
         def define(position: Position, values: Components) -> None:
@@ -304,7 +332,9 @@ def _reduce(operation: ReduceOp, lowering: Vectors) -> None:
     tiles = [_source(lowering, operation, source) for source in operation.sources]
     how = combination_of_body(lowering, operation)
     axis = operation.axis.value.data
-    _define(lowering, operation.totals, tiles, axis, how, lambda at, values: how.narrow(values))
+    takes_long = any(_takes_long(lowering, source) for source in operation.sources)
+    reduction = Reduction(lowering, tiles, how, takes_long=takes_long)
+    _define(lowering, operation.totals, reduction, axis, lambda at, values: how.narrow(values))
 
 
 RULES: dict[str, Rule] = {
