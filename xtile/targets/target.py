@@ -178,9 +178,12 @@ class Hints(NamedTuple):
         They need the registers that an occupancy would deny them, which stays where each thread can
         have as many as there are names for.
         """
-        blocks = _THREADS_WITH_ALL_REGISTERS // (32 * (self.num_worker_warps_per_cta or 4))
+        blocks = _THREADS_WITH_ALL_REGISTERS // (32 * (self.num_worker_warps_per_cta or OWN_WARPS))
         return self if (self.occupancy or 0) <= blocks else self._replace(occupancy=None)
 
+
+OWN_WARPS = 4
+"""The warps of a kernel without a hint, as `tileiras` 13.5 compiles it."""
 
 _THREADS_WITH_ALL_REGISTERS = 256
 """The threads of which a multiprocessor with 65,536 registers gives each as many as it can name."""
@@ -232,7 +235,6 @@ class TilePolicy:
         warp_elements: How many elements of a product's tile each warp must have for the matrix unit
             to multiply; 0 where that does not matter.
         least_side: The least rows and columns of a tile that the matrix unit multiplies.
-        own_warps: The warps of a kernel without a hint.
         one_warp_elements: The most elements of a product's tile in kernels that allocate memory,
             which have one warp; None where they have as many as others.
         updates: The tile of products that are added to what memory has, where work-groups become
@@ -264,7 +266,6 @@ class TilePolicy:
     other_products: tuple[ProductTile, ...] = (ProductTile(32, 32, 16), ProductTile(16, 16, 16))
     warp_elements: int = 0
     least_side: int = 1
-    own_warps: int = 4
     one_warp_elements: int | None = None
     updates: Mapping[Number, ProductTile] = field(default_factory=dict["Number", ProductTile])
     merged_elements: int = 16384
@@ -296,9 +297,7 @@ class TilePolicy:
         name = cast("Number", str(factor))
         return name in self.split_products or (name in self.products and name not in ("f32", "f64"))
 
-    def product_hints(
-        self, factor: Attribute, area: int, shape: tuple[int, int] | None = None
-    ) -> Hints:
+    def product_hints(self, factor: Attribute, area: int, shape: tuple[int, ...] = ()) -> Hints:
         """How a kernel is compiled with a product whose result is a tile of so many elements.
 
         It is compiled as that of the same tile of the table, or of the largest one that is not
@@ -315,7 +314,7 @@ class TilePolicy:
         if not self.warp_elements or not self.is_of_matrix_unit(factor):
             return hints
         most = max(1, area // self.warp_elements)
-        warps = hints.num_worker_warps_per_cta or self.own_warps
+        warps = hints.num_worker_warps_per_cta or OWN_WARPS
         return hints if warps <= most else hints._replace(num_worker_warps_per_cta=most)
 
     def product_depth(self, factor: Attribute, area: int) -> int:

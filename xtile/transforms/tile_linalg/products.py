@@ -198,7 +198,7 @@ def use_product_hints(
     kernel: Kernel,
     factor: Attribute,
     area: int,
-    shape: tuple[int, int] | None = None,
+    shape: tuple[int, ...] = (),
     has_steps: bool = True,
 ) -> None:
     """Compiles the kernel as its largest product asks for."""

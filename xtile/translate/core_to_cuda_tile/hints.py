@@ -19,10 +19,10 @@ from xtile.dialects.upstream import value_type
 from xtile.dialects.vector.contractions import ContractionOp
 from xtile.dialects.walk import walk
 from xtile.rewrite.contractions import feeds_another, is_of_matrices
-from xtile.targets.target import Hints, Target, TilePolicy
+from xtile.targets.target import OWN_WARPS, Hints, Target, TilePolicy
 
-_OWN_CHOICE = Hints(num_worker_warps_per_cta=4)
-"""What `tileiras` 13.5 takes without a hint."""
+_OWN_CHOICE = Hints(num_worker_warps_per_cta=OWN_WARPS)
+"""What needs no hint."""
 
 _WARPS = "num_worker_warps_per_cta"
 
@@ -84,8 +84,6 @@ def _hints(tiles: TilePolicy, factor: Attribute, products: Sequence[ContractionO
         if chained is not None:
             return chained
     shape = shapes[0][-2:] if len(shapes) == 1 else ()
-    rows_and_columns = (shape[0], shape[1]) if len(shape) == 2 else None
-    power = 1 << (area - 1).bit_length()
-    hints = tiles.product_hints(factor, power, rows_and_columns).for_steps
+    hints = tiles.product_hints(factor, 1 << (area - 1).bit_length(), shape).for_steps
     # Several products share no tile that two blocks could divide.
     return hints if len(products) == 1 else hints._replace(num_cta_in_cga=None)

@@ -114,11 +114,22 @@ def _end(
 ) -> None:
     """Hands values on; the first operand of a condition is kept."""
     first = len(operation.operands) - len(receivers)
-    scalars, tiles = _split(lowering, operation.operands[first:], receivers)
-    _assign(lowering, tiles, targets)
-    operands = lowering.flat([*operation.operands[:first], *scalars])
+    handed = _handed_on(lowering, operation.operands[first:], receivers, targets)
+    operands = [*lowering.flat(operation.operands[:first]), *handed]
     lowering.emit(type(operation).create(operands=operands))
     lowering.release_after(operation)
+
+
+def _handed_on(
+    lowering: Vectors,
+    values: Sequence[SSAValue],
+    receivers: Sequence[SSAValue],
+    targets: Sequence[Tile],
+) -> Sequence[SSAValue]:
+    """Stores those values where they go whose receivers are tiles; returns what the others are."""
+    scalars, tiles = _split(lowering, values, receivers)
+    _assign(lowering, tiles, targets)
+    return lowering.flat(scalars)
 
 
 def _types(lowering: Vectors, values: Sequence[SSAValue]) -> list[Attribute]:
@@ -151,7 +162,7 @@ def _for(operation: scf.ForOp, lowering: Vectors) -> None:
     if deep is None:
         ends = _loop(operation, lowering, lowering.flat(scalars), own, variables)
     else:
-        ends = _deep_loop(operation, lowering, deep, lowering.flat(scalars), own, variables)
+        ends = _deep_loop(operation, lowering, deep, lowering.flat(scalars), own)
     results, made = _split(lowering, operation.results, arguments)
     lowering.define_flat(results, ends)
     _define_all(lowering, made, variables)
@@ -200,12 +211,14 @@ def _deep_loop(
     deep: DeepLoop,
     initial: Sequence[SSAValue],
     own: Sequence[SSAValue],
-    variables: Sequence[Tile],
 ) -> Sequence[SSAValue]:
     """Emits a loop around loops that collect factors; takes and returns what `_loop` does."""
     lowering.remark(f"factors of {deep.most} iterations are multiplied at once", operation)
     index, *arguments = operation.body.block.args
-    sums = {arguments[number] for _, number in deep.products.values()}
+    sums = {number for _, number in deep.products.values()}
+    others = [number for number in range(len(arguments)) if number not in sums]
+    receivers = [arguments[number] for number in others]
+    targets = [lowering.tile(each) for each in receivers if lowering.is_tile(each)]
     first, last = (_as_index(lowering, bound) for bound in (operation.lb, operation.ub))
     whole = deep.step * deep.most
     with lowering.carrying_loop(first, last, initial, whole) as (start, given, ends):
@@ -223,10 +236,10 @@ def _deep_loop(
                     lowering.define(inner.results[0], becomes)
                     lowering.release_after(inner)
                 elif isinstance(inner, scf.YieldOp):
-                    pairs = zip(inner.operands, arguments, strict=True)
-                    others = [pair for pair in pairs if pair[1] not in sums]
+                    handed = [inner.operands[number] for number in others]
                     after.append(lowering.as_value(lowering.add(count, 1)))
-                    after += _handed_on(inner, lowering, others)
+                    after += _handed_on(lowering, handed, receivers, targets)
+                    lowering.release_after(inner)
                 else:
                     lowering.translate(inner)
         count, *handed = after
@@ -236,19 +249,6 @@ def _deep_loop(
     for product, _ in deep.products.values():
         product.free()
     return ends
-
-
-def _handed_on(
-    end: Operation, lowering: Vectors, pairs: Sequence[tuple[SSAValue, SSAValue]]
-) -> Sequence[SSAValue]:
-    """Assigns those values of pairs that are tiles to the others; returns the rest of them."""
-    values, receivers = [value for value, _ in pairs], [receiver for _, receiver in pairs]
-    scalars, tiles = _split(lowering, values, receivers)
-    targets = _split(lowering, receivers, receivers)[1]
-    _assign(lowering, tiles, [lowering.tile(target) for target in targets])
-    result = lowering.flat(scalars)
-    lowering.release_after(end)
-    return result
 
 
 def _as_index(lowering: Vectors, bound: SSAValue) -> Index:

@@ -135,11 +135,10 @@ def multiply_matrices(
     depth = left.shape[1]
     with lowering.temporary(left) if left.scalar is None else _as_it_is(left) as a:
         if right.buffer is None and right.cost > (1 if is_repeated else CHEAP):
-            buffer = lowering.allocate(right.element, right.count)
-            panels = Panels(lowering, blocks, buffer, depth)
+            panels = Panels(lowering, blocks, lowering.allocate(right.element, right.count), depth)
             panels.fill(right)
             multiply_blocks(lowering, blocks, Factors(a, panels.part, depth), sums, target)
-            lowering.free(buffer)
+            lowering.free(panels.buffer)
         else:
             multiply_blocks(
                 lowering, blocks, Factors(a, _in_rows(lowering, right), depth), sums, target
